@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
-import { serve } from "../core/service/loopback.ts";
+import { serve } from "../support/loopback.ts";
 import { builtCli, dimsync, emptyFolder, ended, quickstart, quickstartSecrets, startCli } from "./built-cli.ts";
 
 const reading = [

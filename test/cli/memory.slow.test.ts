@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
-import { createServer } from "node:http";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { serve } from "../support/loopback.ts";
 import { isAll, sampleOf } from "../support/sample.ts";
 import { dimsync, emptyFolder, startCli } from "./built-cli.ts";
 
@@ -29,18 +29,12 @@ async function account(size = integrations, hashed = true): Promise<string> {
   const schemas = { public: { nameInDestination: "public", enabled: true, tables: numbered(tables, "table", () => table) } };
   const answer = Buffer.from(JSON.stringify({ code: "ok", data: { schemas } }));
   expect(integrations * answer.length).toBeGreaterThan(heapMiB * 1024 * 1024);
-  const server = createServer((request, response) => {
+  const { url } = await serve((request, response) => {
     const isList = request.url === "/v1/integrations";
     response.writeHead(200, { "content-type": "application/json" });
     response.end(isList ? JSON.stringify({ code: "ok", data: { items: list } }) : answer);
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  return url;
 }
 
 const config = (url: string): string => `apiVersion: dimsync/v1

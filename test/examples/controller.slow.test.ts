@@ -7,7 +7,7 @@ import { Service } from "kubernetes-models/v1/Service";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { dimsync, ended, startCli } from "../cli/built-cli.ts";
-import { freePort } from "../support/postgres/server.ts";
+import { freePort } from "../support/free-port.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { program } from "../support/programs.mjs";
 import { needs } from "../support/programs.ts";

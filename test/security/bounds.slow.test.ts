@@ -1,8 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import type { ServerResponse } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
@@ -13,6 +13,7 @@ import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { startPage } from "../../src/features/controller/page/server.ts";
 import { dimsync, dimsyncHere, emptyFolder, ended, startCli } from "../cli/built-cli.ts";
 import { accountsOf, worldOf } from "../features/controller/page/world.ts";
+import { serve } from "../support/loopback.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { needs } from "../support/programs.ts";
 import { waiting } from "../support/waiting.ts";
@@ -78,10 +79,7 @@ spec: { from: [{ dbt: { manifest: deep.json, labelFrom: meta.label } }] }
   });
 
   test("of a response", async () => {
-    const server = createServer((_request, response) => void response.end(`{"data": [{"id": "t1", "name": ${deep}}]}`));
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    onTestFinished(() => void server.close());
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { url: baseUrl } = await serve((_, response) => response.end(`{"data": [{"id": "t1", "name": ${deep}}]}`));
     const { code, stdout, stderr } = await dimsyncHere(["get", "tags"], {
       cwd: emptyFolder({ "dimsync.yaml": config({ baseUrl }) }),
       env: { DIMSYNC_API_KEY: "key" },
@@ -170,14 +168,8 @@ describe("attack 16: a response that does not end", () => {
       }
       response.end();
     };
-    const server = createServer((_request, response) => write(response.writeHead(200, { "content-type": "application/json" })));
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent: () => sent };
+    const { url } = await serve((_, response) => write(response.writeHead(200, { "content-type": "application/json" })));
+    return { url, sent: () => sent };
   }
 
   test("is given up at 64 MiB, with the request and the setting", async () => {

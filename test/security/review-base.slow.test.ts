@@ -1,8 +1,7 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
 import { git } from "../support/git/remote.ts";
+import { serve } from "../support/loopback.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { type JobEvent, startReviewedRepository } from "./pull-request.ts";
 
@@ -27,17 +26,8 @@ client: { retries: 0, timeoutSeconds: 5 }
 const start = () =>
   startReviewedRepository(key, { "dimsync.yaml": config(), "manifests/orders.yaml": ordersManifest("email: { hashed: true }") });
 
-/** A service of an attacker: it counts the requests. */
-async function startThief() {
-  const seen: string[] = [];
-  const server = createServer((request, response) => {
-    seen.push(request.url ?? "");
-    response.writeHead(500).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
-}
+/** A service of an attacker. */
+const startThief = () => serve((_, response) => response.writeHead(500).end());
 
 const events: Readonly<Record<string, JobEvent>> = {
   "a pull request": {},
@@ -53,7 +43,7 @@ describe("a branch that sends the key elsewhere", () => {
     const { commit, plan } = await start();
     commit("evil", { "dimsync.yaml": config(thief.url) });
     const { code, output } = await plan("evil", event);
-    expect([code, output, thief.seen]).toEqual([1, expect.stringContaining("E_TARGET_CHANGED"), []]);
+    expect([code, output, thief.received]).toEqual([1, expect.stringContaining("E_TARGET_CHANGED"), []]);
   });
 
   test("gets none if it has a tag with the name of the branch of the remote, and the job does not know the commit", async () => {
@@ -63,7 +53,7 @@ describe("a branch that sends the key elsewhere", () => {
     const workspace = checkout("evil");
     for (const name of ["origin/main", "main", "refs/heads/main"]) git(workspace, "tag", name);
     const { code, output } = await plan("evil", {}, workspace);
-    expect([code, output, thief.seen]).toEqual([1, expect.stringContaining("E_TARGET_CHANGED"), []]);
+    expect([code, output, thief.received]).toEqual([1, expect.stringContaining("E_TARGET_CHANGED"), []]);
   });
 
   test("gets none if the pull request would be merged into a branch of its author: the manifests are validated, and the job says so", async () => {
@@ -72,7 +62,7 @@ describe("a branch that sends the key elsewhere", () => {
     commit("mine", { "dimsync.yaml": config(thief.url) });
     commit("evil", { "dimsync.yaml": config(thief.url), "manifests/new.yaml": "kind: Nonsense\n" });
     const { code, output } = await plan("evil", { into: "mine" });
-    expect([code, thief.seen]).toEqual([1, []]);
+    expect([code, thief.received]).toEqual([1, []]);
     expect(output).toContain('E_TARGET_CHANGED: The pull request would be merged into "mine", but apply watches "main".');
     expect(output).toContain("manifests/new.yaml");
     expect(comment()).toMatch(/## No plan for `prod`\n\n`E_TARGET_CHANGED`: The pull request would be merged into "mine"/u);

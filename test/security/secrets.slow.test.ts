@@ -1,6 +1,4 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -11,6 +9,7 @@ import { startRepository } from "../features/ci/rehearsal-job.ts";
 import { accountUnderControl, apiKey } from "../features/controller/work/account-under-control.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { git } from "../support/git/remote.ts";
+import { serve } from "../support/loopback.ts";
 import { startMcp } from "../support/mcp-client.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { needs } from "../support/programs.ts";
@@ -38,17 +37,8 @@ lifecycle: { create: ifMissing }
 spec: { name: Lake, type: s3, connectionType: destination, connection: { bucket: lake, secret_key: { $secret: { ${source} } } } }
 `;
 
-/** A service of an attacker: it keeps the headers of all requests. */
-async function startThief() {
-  const seen: string[] = [];
-  const server = createServer((request, response) => {
-    seen.push(JSON.stringify(request.headers));
-    response.writeHead(500).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
-}
+/** A service of an attacker. */
+const startThief = () => serve((_, response) => response.writeHead(500).end());
 
 interface Target {
   readonly baseUrl?: string;
@@ -167,7 +157,7 @@ describe("attack 7: a branch sends a secret elsewhere", () => {
     const thief = await startThief();
     const { plan, comments } = await pullRequest({}, { "dimsync.yaml": configText({ baseUrl: thief.url }) });
     const { code, stderr } = await plan();
-    expect(thief.seen).toEqual([]);
+    expect(thief.received).toEqual([]);
     expect(code).toBe(1);
     expect(stderr).toContain("dimsync.yaml:6:");
     expect(stderr).toContain("E_TARGET_CHANGED");
@@ -219,7 +209,7 @@ describe("attack 7: a branch sends a secret elsewhere", () => {
     };
     const { run, workspace } = await pullRequest({ ...files, ...filled(before) }, filled(changes));
     const { code, stderr } = await run([...flags, "--allow-code"], workspace);
-    expect([code, stderr, thief.seen]).toEqual([1, expect.stringContaining("E_TARGET_CHANGED"), []]);
+    expect([code, stderr, thief.received]).toEqual([1, expect.stringContaining("E_TARGET_CHANGED"), []]);
   });
 
   test("a pull request that changes only manifests is planned, in a checkout of one commit too", async () => {
@@ -241,7 +231,7 @@ describe("attack 7: a branch sends a secret elsewhere", () => {
       cwd,
       env: { DIMSYNC_API_KEY: key, DIMSYNC_ALLOWED_HOSTS: "api.example.com,*.example.org" },
     });
-    expect(thief.seen).toEqual([]);
+    expect(thief.received).toEqual([]);
     expect(code).toBe(1);
     expect(stderr).toContain("dimsync.yaml:6:");
     expect(stderr).toContain("E_HOST_NOT_ALLOWED");
@@ -252,7 +242,7 @@ describe("attack 7: a branch sends a secret elsewhere", () => {
     const more = `  other: { baseUrl: "${thief.url}" }\n`;
     const cwd = emptyFolder({ "dimsync.yaml": configText({ more }), ...orders });
     const { code, stderr } = await dimsync(["plan", "-t", "other"], { cwd, env: { DIMSYNC_API_KEY: key } });
-    expect(thief.seen).toEqual([]);
+    expect(thief.received).toEqual([]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("E_NO_API_KEY")]);
   });
 });
@@ -282,16 +272,11 @@ test("a key that the account contains is masked in every output", async () => {
 /** A receiver of webhooks, which keeps what it gets. */
 async function startReceiver() {
   const bodies: string[] = [];
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += String(chunk);
+  const { url } = await serve(({ body }, response) => {
     bodies.push(body);
     response.writeHead(204).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.closeAllConnections());
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, bodies };
+  return { url: `${url}/hook`, bodies };
 }
 
 /** Selects integrations without the key in the manifest; their names are in addresses. */

@@ -1,6 +1,4 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -16,6 +14,7 @@ import type { Ran } from "../support/command.ts";
 import { copyEmptyDatabase } from "../support/embedded-database.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { gitRemote } from "../support/git/remote.ts";
+import { serve } from "../support/loopback.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { needs } from "../support/programs.ts";
 import { configText, filesIn, keyVariable, writeFolder } from "../support/project-folder.ts";
@@ -210,13 +209,10 @@ describe("messages about names of an account (attack 9)", () => {
   });
 
   it("are escaped in errors about responses", async () => {
-    const server = createServer((_, response) => {
+    const { url } = await serve((_, response) => {
       response.writeHead(418, { "content-type": "application/json", "x-request-id": "1" });
       response.end(JSON.stringify({ code: "TEAPOT", message: `no${breakouts.join("")}\r\u001b[2J##[error]x` }));
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const cwd = emptyFolder({ "dimsync.yaml": configText(url), "manifests/all.yaml": manifests });
     for (const command of [
       "get Tag",

@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { emptyFolder } from "../cli/built-cli.ts";
 import { startGithub } from "../features/ci/github-stand-in.ts";
 import { packedPackage, runJob, startRepository, ways } from "../features/ci/rehearsal-job.ts";
+import { serve } from "../support/loopback.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { fileNeeds } from "../support/programs.ts";
 import { sampleOf } from "../support/sample.ts";
@@ -27,18 +26,14 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readon
 async function startRegistry() {
   const tarball = readFileSync(packageFile);
   const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
-  const requests: string[] = [];
-  const server = createServer(({ url = "", headers }, response) => {
-    requests.push(url);
+  const { url: origin, received } = await serve(({ url, headers }, response) => {
     const dist = { tarball: `http://${headers.host}/dimsync.tgz`, integrity };
     const versions = { [version]: { name: "dimsync", version, bin: { dimsync: "dist/bin.cjs" }, dist } };
     if (url === "/dimsync") response.end(JSON.stringify({ name: "dimsync", "dist-tags": { latest: version }, versions }));
     else if (url === "/dimsync.tgz") response.end(tarball);
     else response.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, requests };
+  return { url: `${origin}/`, requests: () => received.map(({ url }) => url) };
 }
 
 describe("a branch with .npmrc, package.json and node_modules of its own", () => {
@@ -58,9 +53,9 @@ describe("a branch with .npmrc, package.json and node_modules of its own", () =>
     const rehearsal = { packageFile: `dimsync@${version}`, npm: undefined, registry: registry.url, repository, github, keys };
     const { code, log } = await runJob(rehearsal, { task: "plan", branch: "feature", way });
     expect(existsSync(ran) ? readFileSync(ran, "utf8") : "nothing ran").toBe("nothing ran");
-    expect(hostile.requests).toEqual([]);
+    expect(hostile.requests()).toEqual([]);
     expect(code, log).toBe(0);
-    expect(registry.requests).toEqual(["/dimsync", "/dimsync.tgz"]);
+    expect(registry.requests()).toEqual(["/dimsync", "/dimsync.tgz"]);
     expect(github.comments.get(7)?.map(({ body }) => body)).toEqual([expect.stringContaining("phone")]);
   });
 });

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { builtCli } from "../cli/built-cli.ts";
 import { dayIn } from "./clock.ts";
+import { freePort } from "./free-port.ts";
 import { gitEnv } from "./git/env.ts";
 import { program } from "./programs.mjs";
 import { writeProject } from "./project-folder.ts";
@@ -108,13 +108,4 @@ function stable(text: string): string {
     .replaceAll(/\b20\d\d-\d\d-\d\d \d\d:\d\d UTC/gu, "2026-11-02 09:30 UTC")
     .replaceAll(/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/gu, "2026-11-02T09:30:00.000Z")
     .replaceAll(/\b\d+(?:\.\d+)? ?m?s\b(?= *$)/gmu, "1 s");
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -6,6 +6,7 @@ import type { Plan } from "../../../src/core/model/plan.ts";
 import type { Result } from "../../../src/core/model/result.ts";
 import type { EmbeddedOptions, EmbeddedService } from "../../../src/embedded/index.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
+import { listen } from "../../support/loopback.ts";
 import { configText, keyVariable, writeFolder } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
 
@@ -107,13 +108,7 @@ export async function meddler(target: string, meddle: Meddle): Promise<string> {
     });
     incoming.pipe(onward);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  return (await listen(server)).url;
 }
 
 export const assetManifest = (name = "archive", more = ""): string => `

@@ -1,8 +1,6 @@
-import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { listen } from "../../support/loopback.ts";
 
 export interface Notified {
   readonly headers: IncomingHttpHeaders;
@@ -28,13 +26,7 @@ export async function startReceiver(certificate?: { readonly cert: string; reado
     if (receiver.status !== "hang") response.writeHead(receiver.status, { location: "/elsewhere" }).end("never mind");
   };
   const server: Server = certificate === undefined ? createServer(listener) : createTlsServer(certificate, listener);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const receiver: Receiver = { status: 200, received, port, url: `http://127.0.0.1:${port}/hook/canary` };
+  const { url, port } = await listen(server);
+  const receiver: Receiver = { status: 200, received, port, url: `${url}/hook/canary` };
   return receiver;
 }

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { Result } from "../../../src/core/model/result.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
 import { seedAccount } from "../../../src/embedded/index.ts";
+import { refusedUrl } from "../../support/loopback.ts";
 import { keyVariable } from "../../support/project-folder.ts";
 import { type Scene, scene } from "../apply/scene.ts";
-import { refusedUrl } from "../service/loopback.ts";
 
 const total = 40;
 

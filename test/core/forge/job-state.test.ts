@@ -1,23 +1,15 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readCiEnvironment } from "../../../src/core/forge/environment.ts";
 import { hasJobEnded } from "../../../src/core/forge/job-state.ts";
+import { type Loopback, serve } from "../../support/loopback.ts";
 
 /** A server that has one answer for one path. */
-async function serverWith(path: string, answer: unknown, status = 200): Promise<{ readonly url: string; readonly asked: string[] }> {
-  const asked: string[] = [];
-  const server = createServer(({ url = "", headers }, response) => {
-    asked.push(url);
+async function serverWith(path: string, answer: unknown, status = 200): Promise<Loopback> {
+  return await serve(({ url, headers }, response) => {
     const isAllowed = headers.authorization === "Bearer t" || headers["private-token"] === "t";
     const code = isAllowed ? (url === path ? status : 404) : 401;
     response.writeHead(code, { "content-type": "application/json" }).end(typeof answer === "string" ? answer : JSON.stringify(answer));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`, asked };
 }
 
 const signal = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:https";
-import { json, listen } from "./loopback.ts";
+import { json, listen } from "../../support/loopback.ts";
 
 // A certificate for one test run: one in the repository would expire, and would need a private key
 // there. Only the parts that TLS needs, in DER.

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { integrations, tags, users } from "../../../src/core/kinds/lists.ts";
 import type { CallReport } from "../../../src/core/service/request.ts";
+import { json, refusedUrl, serve } from "../../support/loopback.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";
-import { json, refusedUrl, serve } from "./loopback.ts";
 
 const ids = Array.from({ length: 40 }, (_, i) => `id-${i}`);
 const noTags = { code: "Success", data: { items: [] } };

@@ -4,8 +4,8 @@ import { tags } from "../../../src/core/kinds/lists.ts";
 import type { SendableRequest } from "../../../src/core/model/service.ts";
 import { Secret } from "../../../src/core/model/settings/secret.ts";
 import { manualTimeouts } from "../../support/clock.ts";
+import { json, refusedUrl, serve, serveSockets } from "../../support/loopback.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
-import { json, refusedUrl, serve, serveSockets } from "./loopback.ts";
 
 const create: SendableRequest = { method: "POST", path: "/v1/integrations", body: { destinationId: "d-1" } };
 const patch: SendableRequest = { method: "PATCH", path: "/v1/integrations/8f1c/schemas", body: { schemas: {} } };

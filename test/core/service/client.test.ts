@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { tags } from "../../../src/core/kinds/lists.ts";
 import { DimsyncError } from "../../../src/core/model/errors.ts";
 import { Secret } from "../../../src/core/model/settings/secret.ts";
+import { json, refusedUrl, serve, serveSockets } from "../../support/loopback.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
-import { json, refusedUrl, serve, serveSockets } from "./loopback.ts";
 
 const create = { method: "POST", path: "/v1/assets", body: {} } as const;
 const noTags = { code: "Success", data: { items: [] } };

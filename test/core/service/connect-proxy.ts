@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { connect, type Socket } from "node:net";
-import { type Loopback, listen } from "./loopback.ts";
+import { type Loopback, listen } from "../../support/loopback.ts";
 
 export interface Tunnel {
   readonly target: string | undefined;

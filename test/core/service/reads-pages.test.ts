@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { tags as list } from "../../../src/core/kinds/lists.ts";
+import { json, serve } from "../../support/loopback.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";
-import { json, serve } from "./loopback.ts";
 
 const tags = (from: number, count: number) => Array.from({ length: count }, (_, i) => ({ id: `t${from + i}`, name: `tag ${from + i}` }));
 const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) => id);

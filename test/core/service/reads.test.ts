@@ -3,8 +3,8 @@ import { integrations, tags, users } from "../../../src/core/kinds/lists.ts";
 import { ServiceError } from "../../../src/core/model/errors.ts";
 import { own } from "../../../src/core/model/json/json.ts";
 import type { Listing } from "../../../src/core/model/service.ts";
+import { json, serve } from "../../support/loopback.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
-import { json, serve } from "./loopback.ts";
 
 const reference = { id: "r1", name: "pg", type: "postgres" };
 const integration = {

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { tags, users } from "../../../src/core/kinds/lists.ts";
 import { backoffMs, retryAfterMs } from "../../../src/core/service/retry.ts";
 import { manualTimeouts } from "../../support/clock.ts";
+import { json, serve, serveSockets } from "../../support/loopback.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";
-import { json, serve, serveSockets } from "./loopback.ts";
 
 const noTags = { data: { items: [] } };
 const create = { method: "POST", path: "/v1/assets", body: {} } as const;

@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { onTestFinished } from "vitest";
+import { listen } from "../../support/loopback.ts";
 
 export interface StandInComment {
   readonly id: number;
@@ -72,17 +71,8 @@ export async function startGithub(certificate?: { readonly cert: string; readonl
   };
   const listener = (request: IncomingMessage, response: ServerResponse): void => void answer(github, request, response);
   const server = certificate === undefined ? createServer(listener) : createTlsServer(certificate, listener);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("The stand-in has no port.");
-  github.port = address.port;
-  github.url = `http://127.0.0.1:${address.port}`;
-  return github;
+  const { url, port } = await listen(server);
+  return Object.assign(github, { url, port });
 }
 
 async function answer(github: GithubStandIn, request: IncomingMessage, response: ServerResponse): Promise<void> {

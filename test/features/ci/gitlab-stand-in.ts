@@ -1,6 +1,4 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import { onTestFinished } from "vitest";
+import { serve } from "../../support/loopback.ts";
 
 export interface GitlabNote {
   readonly id: number;
@@ -39,13 +37,12 @@ interface GitlabProject {
  * merge requests of project 12, for the token of user 5. Returns its URL.
  */
 export async function startGitlab({ notes = [], issues = [], requests = [] }: GitlabProject) {
-  const server = createServer(async (request, response) => {
-    let text = "";
-    for await (const chunk of request) text += String(chunk);
+  const { url: origin } = await serve((request, response) => {
+    const text = request.body;
     const reply = (status: number, value: unknown): void =>
       void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
     const body = (text === "" ? {} : JSON.parse(text)) as Readonly<Record<string, string>>;
-    const { pathname, searchParams } = new URL(request.url ?? "", "http://x");
+    const { pathname, searchParams } = new URL(request.url, "http://x");
     const call = `${request.method} ${pathname.replace("/api/v4", "").replace("/projects/12", "").replace("/merge_requests/3", "")}`;
     const [, id] = /\/(\d+)/u.exec(call) ?? [];
     const note = notes.find((one) => String(one.id) === id);
@@ -102,9 +99,5 @@ export async function startGitlab({ notes = [], issues = [], requests = [] }: Gi
       reply(200, issue);
     } else reply(404, { message: "404 Not found" });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  return typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}/api/v4` : "";
+  return `${origin}/api/v4`;
 }

@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, request, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type Database, openDatabase } from "../../../src/core/records/postgres/connection.ts";
 import { dimsync, ended, startCli } from "../../cli/built-cli.ts";
+import { listen } from "../../support/loopback.ts";
 import { ordersManifest } from "../../support/orders.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { fileNeeds } from "../../support/programs.ts";
@@ -39,8 +39,7 @@ async function fleet(count: number, repaired = 0): Promise<Fleet> {
   const service = await startService({ apiKeys: { [keys.KEY]: "bot@example.com", [keys.OTHER]: "bot@example.com" } });
   onTestFinished(() => service.close());
   const state: Pick<Fleet, "isHeld" | "isLost"> = { isHeld: () => false, isLost: () => false };
-  const front = await startFront(service.port, state);
-  const baseUrl = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  const { url: baseUrl } = await startFront(service.port, state);
   const target = (index: number): string =>
     `{ baseUrl: "${baseUrl}", apiKey: { $secret: { env: ${index < repaired ? "OTHER" : "KEY"} } }, controller: { every: 1m, mode: ${index < repaired ? "protect" : "report"} } }`;
   const cwd = writeProject({
@@ -81,7 +80,7 @@ ${Array.from({ length: count }, (_, index) => `  account-${index}: ${target(inde
 }
 
 /** A server in front of the service that can hold requests back. */
-async function startFront(port: number, state: Pick<Fleet, "isHeld" | "isLost">): Promise<Server> {
+async function startFront(port: number, state: Pick<Fleet, "isHeld" | "isLost">) {
   const server = createServer((incoming, response) => {
     if (state.isHeld(incoming)) return;
     const upstream = request(
@@ -95,12 +94,7 @@ async function startFront(port: number, state: Pick<Fleet, "isHeld" | "isLost">)
     upstream.on("error", () => response.destroy());
     incoming.pipe(upstream);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return server;
+  return await listen(server);
 }
 
 test("after a worker was killed with four checks in flight, the history says what it was about to send, and another worker checks all accounts of the host", async () => {

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { readFile, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { DoctorFlags } from "../../../src/cli/flags.ts";
@@ -8,6 +7,7 @@ import { runDoctor } from "../../../src/features/doctor/command.ts";
 import type { DoctorReport } from "../../../src/features/doctor/doctor.ts";
 import { dbtManifest } from "../../core/labels/dbt-manifest.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
+import { freePort } from "../../support/free-port.ts";
 
 let project: AccountProject;
 beforeEach(async () => {
@@ -50,14 +50,6 @@ test("all checks of an imported account pass, and only GET was sent", async () =
 
 describe("one cause is one failed check, and what depends on it is skipped", () => {
   const liveChecks = ["service", "read tags", "read users", "read audit log", "read schemas", "response form", "paging", "clock"];
-  const freePort = async (): Promise<number> => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const address = server.address();
-    await new Promise((resolve) => server.close(resolve));
-    return typeof address === "object" && address !== null ? address.port : 0;
-  };
-
   test("a key that the service refuses", async () => {
     await project.importJson();
     project.service.addFault("* .*=status:401");

@@ -5,7 +5,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { freePort } from "../postgres/server.ts";
+import { freePort } from "../free-port.ts";
 import { program } from "../programs.mjs";
 
 /** OpenSSH's server on loopback, with its own keys. */

@@ -1,11 +1,11 @@
 import { execFileSync, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { appendFileSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Client } from "pg";
 import { folderOfRun } from "../folder-of-run.ts";
+import { freePort } from "../free-port.ts";
 import { program } from "../programs.mjs";
 
 /** A real PostgreSQL server on loopback, in a temporary folder. */
@@ -151,16 +151,4 @@ export async function startPgbouncer(postgres: Postgres): Promise<Pgbouncer> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** A free port on loopback. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

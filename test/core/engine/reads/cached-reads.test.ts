@@ -1,9 +1,10 @@
-import { createServer, type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
 import type { Plan } from "../../../../src/core/model/plan.ts";
 import type { EmbeddedOptions } from "../../../../src/embedded/index.ts";
 import { runCommand } from "../../../support/command.ts";
+import { serve } from "../../../support/loopback.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
 import { startService } from "../../../support/service.ts";
 
@@ -223,7 +224,7 @@ test("client.concurrency limits the reads in flight", async () => {
   }));
   const waiting: ServerResponse[] = [];
   let most = 0;
-  const server = createServer((request, response) => {
+  const { url } = await serve((request, response) => {
     if (request.url === "/v1/integrations") {
       response.end(JSON.stringify({ code: "ok", data: { items } }));
       return;
@@ -237,12 +238,8 @@ test("client.concurrency limits the reads in flight", async () => {
           one.end(JSON.stringify({ code: "ok", data: { schemas: { public: { enabled: true, tables: {} } } } }));
       }, 20);
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
   const folder = writeProject({
-    "dimsync.yaml": configText(`http://127.0.0.1:${port}`, { client: { concurrency } }),
+    "dimsync.yaml": configText(url, { client: { concurrency } }),
     "manifests/all.yaml": config("a", { integrations: { names: ["shard-*"] }, schemas: { public: { enabled: true } } }),
   });
   const { code, stdout } = await runCommand(["plan", "-q"], folder, { [keyVariable]: "key" });

@@ -5,10 +5,10 @@ import { tags } from "../../../../src/core/kinds/lists.ts";
 import { parseBaseUrl } from "../../../../src/core/model/settings/base-url.ts";
 import { proxyFor } from "../../../../src/core/service/connection/proxy.ts";
 import { manualTimeouts } from "../../../support/clock.ts";
+import { json, refusedUrl, serve, serveSockets } from "../../../support/loopback.ts";
 import { selfSigned, tlsService } from "../certificate.ts";
 import { clientFor, failureOf } from "../client-under-test.ts";
 import { proxyTo } from "../connect-proxy.ts";
-import { json, refusedUrl, serve, serveSockets } from "../loopback.ts";
 
 const create = { method: "POST", path: "/v1/assets", body: {} } as const;
 const host = "service.example.com";

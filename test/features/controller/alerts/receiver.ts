@@ -1,6 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { serve } from "../../../support/loopback.ts";
 
 /** The body of a message, as far as tests look at it. */
 interface Message {
@@ -31,18 +30,10 @@ export interface TestReceiver {
 export async function startReceiver(path = "/hooks/canary-hook-5f1d"): Promise<TestReceiver> {
   const requests: ReceivedRequest[] = [];
   const receiver = { url: "", requests, respond: (response: ServerResponse): void => void response.writeHead(204).end() };
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks).toString("utf8");
-    requests.push({ path: request.url ?? "", headers: request.headers, body, message: JSON.parse(body === "" ? "{}" : body) });
+  const { url } = await serve((request, response) => {
+    requests.push({ ...request, path: request.url, message: JSON.parse(request.body || "{}") });
     receiver.respond(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+  receiver.url = `${url}${path}`;
   return receiver;
 }

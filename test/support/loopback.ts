@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
+import { freePort } from "./free-port.ts";
 
 export interface Received {
   readonly method: string;
@@ -63,14 +64,8 @@ export async function listen(server: Server): Promise<Omit<Loopback, "received">
   return { url: `http://127.0.0.1:${port}`, port, connections: () => connections };
 }
 
-/** A port that nothing listens on. */
-export async function refusedUrl(): Promise<string> {
-  const server = createSocketServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
-}
+/** Nothing listens there. */
+export const refusedUrl = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`;
 
 export const json = (response: ServerResponse, body: unknown, status = 200, headers: Record<string, string> = {}): void => {
   response.writeHead(status, { "content-type": "application/json", ...headers });
