@@ -136,7 +136,7 @@ Then check it:
 /** `targets`: those whose records are files of this machine. */
 const folderText = (targets: readonly string[]): string => `
 The records (ids and the journal of creates) of ${targets.join(", ")} are files of this machine. CI jobs do not see
-them. Once the repository has a remote, move them there, before the first apply in CI:
+them. Before the first apply in CI, move them to the remote of the repository:
 ${targets.map((target) => `  dimsync records migrate --to git -t ${shellWord(target)}\n`).join("")}`;
 
 /** Writes a file unless it exists. Throws E_INIT. */

@@ -78,10 +78,10 @@ function idIn(files: Files): string {
 }
 
 function exists({ ref, remote, target }: Omit<GitStoreOptions, "id">, id: string): DimsyncError {
-  const named = id === "" ? "dimsync did not write them" : `their id is ${id.slice(0, 40)}`;
+  const named = id === "" ? "which dimsync did not write" : `with the id ${id.slice(0, 40)}`;
   return new DimsyncError(
     "E_RECORDS_EXIST",
-    `${ref} of ${remote} already exists, and has content (${named}). If these are the records of this account, add \`records: { git: { ref: ${ref}, id: ${id === "" ? "ID" : id.slice(0, 40)} } }\` to the target ${target} in dimsync.yaml. Otherwise, choose another ref:`,
+    `${ref} of ${remote} already has content, ${named}. If these are the records of this account, add \`records: { git: { ref: ${ref}, id: ${id === "" ? "ID" : id.slice(0, 40)} } }\` to the target ${target} in dimsync.yaml. Otherwise, choose another ref:`,
     { command: `dimsync records init --to git:${ref}-2` },
   );
 }
