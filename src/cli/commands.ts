@@ -66,6 +66,7 @@ function declareStart({ program, add }: CommandLine): void {
     .option("--out <dir>", "Directory for new files")
     .option("--dry-run", "Show the changes to the files, but write nothing")
     .option("--literal", "Write schemas as a literal tree instead of rules")
+    .option("--assume-complete-lists", "Limit manifests to other targets even if a list of this one looks incomplete")
     .option("--suggest", "Instead, print a Classification for columns whose names look personal, as comments to confirm");
 }
 

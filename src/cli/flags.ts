@@ -88,6 +88,7 @@ export interface ImportFlags extends GlobalFlags {
   readonly out?: string;
   readonly dryRun?: boolean;
   readonly literal?: boolean;
+  readonly assumeCompleteLists?: boolean;
   readonly suggest?: boolean;
 }
 

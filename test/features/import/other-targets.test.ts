@@ -309,6 +309,27 @@ describe("objects of the manifests that the second account does not have", () =>
     expect(effectOf(await targets.planProd())).toEqual(before);
   });
 
+  test("stay manifests of both targets if the list may be incomplete, unless the user says that it is not", async () => {
+    await targets.prod.importJson({ target: ["prod"] });
+    targets.dev.service.mutate((account) => {
+      without(account);
+      const [orders] = account.integrations;
+      for (let number = account.integrations.length; orders !== undefined && number < 10; number++)
+        account.integrations.push({ ...structuredClone(orders), id: `i-${number}`, name: `Integration ${number}` });
+    });
+    const { notices } = await targets.importDev();
+    expect(notices).toContainEqual(
+      expect.stringMatching(
+        /exactly 10 integrations, .* of 9 manifests of other targets stays as it is\. .*: dimsync import -t dev --assume-complete-lists$/u,
+      ),
+    );
+    expect(await targets.read("manifests/integrations/billing.yaml")).not.toContain("targets:");
+    expect((await targets.importDev({ assumeCompleteLists: true })).notices).toContainEqual(
+      expect.stringMatching(/^3 integrations of the manifests are not in dev, /u),
+    );
+    expect(await targets.read("manifests/integrations/billing.yaml")).toContain("targets: [prod]");
+  });
+
   test("keep a manifest that another target has not recorded", async () => {
     await targets.write("manifests/x.yaml", "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: x }\nspec: {}\n");
     expect((await targets.importDev()).files.map(({ path }) => path)).not.toContain("manifests/x.yaml");
