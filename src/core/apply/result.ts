@@ -93,16 +93,17 @@ function exitOf(result: Result, plan: Plan, signal: AbortSignal): Exit {
   return lostLease === undefined ? exit : combineExits([exit, { code: lostLease.exit, reasons: ["lock-lost"] }]);
 }
 
-/**
- * Addresses without an item: those that a plan blocked, unless a later one went on, and those still
- * deferred at the end.
- */
-export function unfinishedItems(plans: readonly Plan[], results: readonly ItemResult[]): readonly ItemResult[] {
+/** Addresses without an item: those that a plan blocked, unless a later one has an item for them, and those still deferred at the end. */
+export function unfinishedItems(
+  plans: readonly Pick<Plan, "items" | "blocked" | "deferred">[],
+  results: readonly ItemResult[],
+): readonly ItemResult[] {
   const last = plans.at(-1);
-  const ended = new Set(results.map(({ address }) => address));
-  const isFinal = (plan: Plan): boolean => plan === plans[0] || plan === last;
   const blocked = new Map(
-    plans.flatMap((plan) => plan.blocked.flatMap((item) => (isFinal(plan) || !ended.has(item.address) ? [[item.address, item]] : []))),
+    plans.flatMap((plan, index) => {
+      const later = new Set(plans.slice(index + 1).flatMap(({ items }) => items.map(({ address }) => address)));
+      return plan.blocked.flatMap((item) => (later.has(item.address) ? [] : [[item.address, item]]));
+    }),
   );
   const waiting = (last?.deferred ?? []).filter(({ address }) => !blocked.has(address));
   return [

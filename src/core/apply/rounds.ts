@@ -12,7 +12,7 @@ import { stopsApply } from "../model/problem.ts";
 import type { ItemResult } from "../model/result.ts";
 import { exponentialMs } from "../model/runtime/backoff.ts";
 import type { Secret } from "../model/settings/secret.ts";
-import { titles } from "../model/titles.ts";
+import { type Code, titles } from "../model/titles.ts";
 import type { ApplyOptions } from "./apply.ts";
 import { execute } from "./execute.ts";
 import { interrupted, notRun, refusal } from "./not-run.ts";
@@ -40,6 +40,7 @@ export async function executeRounds(
   const schemaWait = newSchemaWait(session);
   const created: Parameters<RunReads["remember"]>[] = [];
   let current = plan;
+  let failure: unknown;
   let { reads } = first;
   const remember: RunReads["remember"] = (...one) => {
     created.push(one);
@@ -59,7 +60,7 @@ export async function executeRounds(
     throwIfUnsent(session);
     if (stopped()) break;
     const stale = options.saved === undefined ? outcomes.takeStale() : [];
-    const waiting = new Set([...current.deferred.map(({ address }) => address), ...stale]);
+    const waiting = new Set([...current.deferred, ...stale].map(({ address }) => address));
     if (waiting.size === 0) break;
     if (!progressed && stale.length === 0 && !(await schemaWait.waitFor(current.deferred))) break;
     if (stale.length > 0) reads = newReads(session, created);
@@ -76,6 +77,8 @@ export async function executeRounds(
     };
     const next = await laterPlan(round, options);
     if ("failed" in next) {
+      outcomes.putBack(stale);
+      failure = next.failed;
       plans.push(failedPlan(plans.at(-1) ?? plan, next.failed));
       break;
     }
@@ -89,7 +92,7 @@ export async function executeRounds(
   const results = outcomes.results();
   const isInterrupted = session.signal.aborted;
   if (options.saved !== undefined) return { plans, results };
-  return { plans, results: results.map((one) => withoutSavedPlan(one, outcomes.replans(one.address), isInterrupted)) };
+  return { plans, results: results.map((one) => withoutSavedPlan(one, outcomes.replans(one.address), { isInterrupted, failure })) };
 }
 
 /** Reads everything again: what the last round has read is stale. */
@@ -114,9 +117,11 @@ async function laterPlan(round: Round, { allow }: ApplyOptions): Promise<{ reado
   }
 }
 
+const codeOf = (error: unknown): Code => (error instanceof DimsyncError ? error.code : "E_INTERNAL");
+
 function failedPlan(last: Plan, error: unknown): Plan {
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  const code = error instanceof DimsyncError ? error.code : "E_INTERNAL";
+  const code = codeOf(error);
   const message = `The next round could not be planned (${reason}). What was applied before is kept.`;
   return {
     ...last,
@@ -135,15 +140,23 @@ export function allowGuards(plan: Plan, reasons: ReadonlyMap<string, string> | u
   return { ...plan, guards, executable: isClean && guards.every(({ allowed }) => allowed !== undefined) };
 }
 
+/** Why no further round ran. `failure`: what was thrown while it was planned. */
+interface Stopped {
+  readonly isInterrupted: boolean;
+  readonly failure: unknown;
+}
+
 /** E_STALE and exit code 5 are for saved plans. `replans`: how often the address was planned again. Less often than allowed: the run stopped. */
-function withoutSavedPlan(result: EndedItem, replans: number, isInterrupted: boolean): EndedItem {
+function withoutSavedPlan(result: EndedItem, replans: number, { isInterrupted, failure }: Stopped): EndedItem {
   if (result.code !== "E_STALE") return result;
   const [code, why] =
     replans >= replansPerAddress
       ? (["E_KEEPS_CHANGING", `It was planned again ${replans} times.`] as const)
       : isInterrupted
         ? (["E_INTERRUPTED", "The run was interrupted before it was planned again."] as const)
-        : (["E_FAIL_FAST", "It was not planned again, because another item failed, and --fail-fast is set."] as const);
+        : failure !== undefined
+          ? ([codeOf(failure), "The next round could not be planned."] as const)
+          : (["E_FAIL_FAST", "It was not planned again, because another item failed, and --fail-fast is set."] as const);
   return { ...result, code, message: `${result.message ?? ""} ${why}`.trim() };
 }
 
@@ -194,10 +207,9 @@ function newOutcomes() {
     },
     failed: (): boolean => [...byStep.values()].some(({ outcome, code = "" }) => !isGood(outcome) && !notFailures.has(code)),
     /**
-     * Removes the stale items that may be planned again, and what was skipped because of them, counts them, and returns their
-     * addresses.
+     * Removes the stale items that may be planned again, and what was skipped because of them, counts them, and returns them.
      */
-    takeStale(): readonly Address[] {
+    takeStale(): readonly EndedItem[] {
       const stale = new Map<string, EndedItem>();
       const ids = new Set<string | undefined>();
       const isStale = ([step, { code, address }]: readonly [string, EndedItem]): boolean => {
@@ -218,7 +230,14 @@ function newOutcomes() {
         byStep.delete(step);
         replans.set(address, (replans.get(address) ?? 0) + 1);
       }
-      return [...stale.values()].map(({ address }) => address);
+      return [...stale.values()];
+    },
+    /** For a round that could not be planned, which does not count. */
+    putBack(stale: readonly EndedItem[]): void {
+      for (const result of stale) {
+        byStep.set(stepOf(result), result);
+        replans.set(result.address, (replans.get(result.address) ?? 0) - 1);
+      }
     },
     replans: (address: Address): number => replans.get(address) ?? 0,
     /** What earlier rounds did, which the guards of the next round add to its own. */

@@ -1,17 +1,22 @@
-import { expect, it } from "vitest";
+import { expect, it, test } from "vitest";
+import { unfinishedItems } from "../../../src/core/apply/result.ts";
+import { systemClock } from "../../../src/core/model/runtime/clock.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../../src/core/operations/apply.ts";
+import type { RunEnvironment } from "../../../src/core/operations/session.ts";
 import { loadProject } from "../../../src/index.ts";
 import { expectNothingTwice, overtakenManifests } from "../records/overtaken.ts";
 import { assetManifest, endings, ordersManifest, type Scene, scene, tagManifest, together } from "./scene.ts";
 
+type AroundOptions = ApplyAccountOptions & Pick<RunEnvironment, "onProgress" | "clock">;
+
 /** Applies, and calls `between` when the plan is made and nothing is written yet. */
-async function applyAround(at: Scene, between: () => Promise<unknown>, options: ApplyAccountOptions = {}) {
+async function applyAround(at: Scene, between: () => Promise<unknown>, { onProgress, clock, ...options }: AroundOptions = {}) {
   let isFirst = true;
   const beforeFirstWrite = async (): Promise<void> => {
     if (isFirst) await between();
     isFirst = false;
   };
-  const environment = { env: at.env, signal: new AbortController().signal };
+  const environment = { env: at.env, signal: new AbortController().signal, onProgress, clock };
   return await applyAccount(await loadProject({ cwd: at.folder, env: at.env }), { ...options, beforeFirstWrite }, environment);
 }
 
@@ -60,6 +65,37 @@ it("an integration that another run binds to another id meanwhile gets the tag, 
   const { result } = await applyAround(at, async () => expect((await at.run(["bind", "Integration/orders=b27d"])).code).toBe(0));
   const { "relate Tag/gold#8f1c": before, "relate Tag/gold#b27d": now } = endings(result);
   expect([before, now]).toEqual([undefined, "done"]);
+});
+
+it("an item that changed meanwhile is in the result even if the next round cannot be planned", async () => {
+  const at = await scene(tagManifest("the best"));
+  // The clock fails once, while the second round is planned.
+  let rounds = 0;
+  const onProgress: RunEnvironment["onProgress"] = ({ type, phase }) => void (type === "phase" && phase === "read" && rounds++);
+  const now = (): Date => {
+    if (rounds++ === 2) throw new Error("no time");
+    rounds--;
+    return systemClock.now();
+  };
+  const rename = async () =>
+    at.service.mutate(({ tags }) => {
+      for (const tag of tags) tag.description = "another";
+    });
+  const { result } = await applyAround(at, rename, { onProgress, clock: { ...systemClock, now } });
+  expect(result.items.filter(({ action }) => action === "update")).toMatchObject([
+    { outcome: "skipped", code: "E_INTERNAL", message: expect.stringMatching(/another.* The next round could not be planned\.$/u) },
+  ]);
+});
+
+test("what a plan blocked is not in the result beside what a later round did", () => {
+  const plan = (items: readonly string[], blocked: readonly string[]) => ({
+    items: items.map((address) => ({ ...at, address })),
+    blocked: blocked.map((address) => ({ address, code: "E_DEPENDENCY" as const, message: "" })),
+    deferred: [],
+  });
+  const at = { id: "i1", kind: "Tag", action: "update", dependsOn: [], changes: [], requests: [] } as const;
+  const plans = [plan([], ["Tag/a", "Tag/b"]), plan(["Tag/a"], ["Tag/c"]), plan(["Tag/c"], []), plan([], ["Tag/c"])];
+  expect(unfinishedItems(plans, []).map(({ address }) => address)).toEqual(["Tag/b", "Tag/c"]);
 });
 
 it("a create whose checks another run has overtaken, with records in the folder, is not sent", async () => {
