@@ -1,21 +1,16 @@
 import { planExit } from "../engine/exit-codes.ts";
 import { firstRound, planRound } from "../engine/pipeline.ts";
 import { recover } from "../engine/recover.ts";
-import { everything, type Scope, scopeOf } from "../engine/scope.ts";
 import type { PlanOptions, Round, WriteSession } from "../engine/session.ts";
-import { namesMatcher } from "../kinds/patterns/names.ts";
-import { eachChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
-import type { GuardFinding } from "../model/findings.ts";
-import { canonicalJson, sameJson } from "../model/json/json.ts";
-import type { Deferred, Item, NotKept, Plan } from "../model/plan.ts";
+import type { NotKept, Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import { type Secret, secretsIn } from "../model/settings/secret.ts";
+import { type ConfirmedPlan, confirmSaved } from "./confirm-saved.ts";
 import { declined, interrupted, notRun, refusal, type WhyNotRun } from "./not-run.ts";
 import { resultOf, unfinishedItems } from "./result.ts";
 import { allowGuards, executeRounds } from "./rounds.ts";
-import type { EndedItem, Ending } from "./step.ts";
-import { describeStale, exposesOther, type StaleNode } from "./verify.ts";
+import type { EndedItem } from "./step.ts";
 
 export interface ApplyOptions extends PlanOptions {
   /** A saved plan: its items, then what it deferred, and nothing else. Absent: plan now. */
@@ -98,132 +93,3 @@ async function closeSettled({ session, reads }: Round): Promise<void> {
       if (!(error instanceof DimsyncError)) throw error;
     });
 }
-
-// A saved plan is a file that anyone between plan and apply may have written, with a digest that
-// anyone can compute. So it only says which steps people have read. What is sent, in which order, what
-// is recorded and which guards refuse comes from a new plan of the manifests and the account.
-
-/** A saved plan as it may be executed. */
-interface ConfirmedPlan {
-  readonly plan: Plan;
-  /** How items end that are not executed, by id: the account has changed at them since the plan was made. */
-  readonly endings: ReadonlyMap<string, Ending>;
-}
-
-/** Plans the steps of a saved plan again. Throws E_PLAN_CHANGED, exit 5, if one of them would send something else although the account is the same. */
-async function confirmSaved(round: Round, saved: Plan): Promise<ConfirmedPlan> {
-  refuseRepeated(saved);
-  const derived = await planRound(roundOf(round, saved));
-  const endings = new Map<string, Ending>();
-  const ids = new Map<string, string>();
-  const steps = new Map(saved.items.map((item) => [stepOf(item), item]));
-  const confirmed = derived.items.flatMap((now): readonly Item[] => {
-    const item = steps.get(stepOf(now));
-    if (item === undefined) return [];
-    steps.delete(stepOf(now));
-    ids.set(now.id, item.id);
-    const stale = staleEnding(item, now);
-    if (stale !== undefined) endings.set(item.id, stale);
-    return [{ ...now, id: item.id, dependsOn: now.dependsOn.flatMap((id) => ids.get(id) ?? []) }];
-  });
-  for (const item of steps.values()) {
-    const why = derived.blocked.find(({ address }) => address === item.address);
-    const ending: Ending | undefined =
-      why === undefined ? staleEnding(item, undefined) : { outcome: "blocked", code: why.code, message: why.message };
-    if (ending !== undefined) endings.set(item.id, ending);
-  }
-  const { planId, createdAt, blocked, held, seenColumns } = saved;
-  // A column that appeared since was in no plan, so nobody has seen it.
-  const { seenColumns: now, ...others } = derived;
-  const seen = seenColumns !== undefined && sameJson(seenColumns, now) ? { seenColumns } : {};
-  const items = [...steps.values(), ...confirmed];
-  const deferred = saved.deferred.map((one) => deferredNow(one, derived));
-  const guards = derived.guards.map((finding) => liftedInFile(finding, saved));
-  return {
-    plan: { ...others, ...seen, guards, planId, createdAt, blocked, items, deferred, ...(held === undefined ? {} : { held }) },
-    endings,
-  };
-}
-
-/** A guard that `plan --allow` lifted refuses again, because anyone may have written the file. */
-function liftedInFile(finding: GuardFinding, { guards }: Plan): GuardFinding {
-  const { guard, message, allowed } = finding;
-  const isLifted = guards.some((one) => one.guard === guard && one.allowed !== undefined && one.until === undefined);
-  if (allowed !== undefined || !isLifted) return finding;
-  return {
-    ...finding,
-    message: `${message} The plan was made with --allow ${guard}, and a file lifts no guard. Pass --allow ${guard}="reason" to apply, too.`,
-  };
-}
-
-/** Reads what the plan has read, with the same options, and plans its steps only. */
-function roundOf(round: Round, { items, deferred, options = {} }: Plan): Round {
-  const { only = [], exclude = [], ignore = [], assumeCompleteLists } = options;
-  const scope = only.length + exclude.length === 0 ? everything : scopeOf(only, exclude, namesMatcher);
-  const addresses = new Set([...items, ...deferred].map(({ address }) => address));
-  const hasSecrets = ({ requests }: Item): boolean => secretsIn(requests.map(({ body }) => body)).length > 0;
-  const withSecrets = new Set(items.filter(hasSecrets).map(({ address }) => address));
-  const ofSteps: Scope = { ...scope, item: (address) => addresses.has(address), problems: () => [] };
-  return {
-    ...round,
-    scope: ofSteps,
-    options: {
-      ...round.options,
-      scope,
-      ignore: ignore.map((entry) => ({ ...entry, reason: "--ignore" })),
-      writeSecrets: (address) => withSecrets.has(address),
-      ...(assumeCompleteLists === undefined ? {} : { assumeCompleteLists }),
-    },
-  };
-}
-
-const stepOf = ({ action, address }: Item): string => `${action} ${address}`;
-
-/** Of two items with the same id or step, one would never be checked. */
-function refuseRepeated({ items }: Plan): void {
-  const [ids, steps] = [new Set<string>(), new Set<string>()];
-  for (const item of items) {
-    if (ids.has(item.id) || steps.has(stepOf(item))) throw changed(item);
-    ids.add(item.id);
-    steps.add(stepOf(item));
-  }
-}
-
-const sent = ({ liveId, requests, binding, naturalKey, renamedFrom }: Item): string =>
-  canonicalJson(JSON.parse(JSON.stringify({ liveId, requests, binding, naturalKey, renamedFrom })));
-
-const sendsTheSame = (one: Item, other: Item): boolean => sent(one) === sent(other);
-
-/** The ending of an item if the account has changed at it. Throws E_PLAN_CHANGED if it has not, and the item would send something else. */
-function staleEnding(item: Item, now: Item | undefined): Ending | undefined {
-  const nodes = changedNodes(item, now);
-  if (nodes.length === 0 && now !== undefined && sendsTheSame(item, now)) return item.basis === now.basis ? undefined : exposesOther;
-  if (nodes.length === 0) throw changed(item);
-  return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(nodes)}.` };
-}
-
-/** Where the account has another value than at planning. */
-function changedNodes(item: Item, now: Item | undefined): readonly StaleNode[] {
-  const live = new Map([...(now === undefined ? [] : eachChange(now))].map(({ path, before }) => [path, before]));
-  const planned = new Map([...eachChange(item)].map((change) => [change.path, change]));
-  const nodes: StaleNode[] = [];
-  for (const [pointer, { before, after }] of planned) {
-    const is = live.has(pointer) ? live.get(pointer) : after;
-    if (!sameJson(is ?? null, before ?? null)) nodes.push({ pointer, planned: before, now: is });
-  }
-  for (const [pointer, is] of live) if (!planned.has(pointer)) nodes.push({ pointer, planned: undefined, now: is });
-  return nodes;
-}
-
-/** What a later round will plan, if it waits no longer: the secrets in `desired` are resolved before the first write. */
-function deferredNow({ address }: Deferred, { items, deferred }: Plan): Deferred {
-  const bodies = items.flatMap((item) => (item.address === address ? item.requests.map(({ body }) => body) : []));
-  return deferred.find((one) => one.address === address) ?? { address, waitsFor: [], desired: bodies };
-}
-
-const changed = ({ address }: Item): DimsyncError =>
-  new DimsyncError(
-    "E_PLAN_CHANGED",
-    `The saved plan has other requests for ${address} than the manifests and the account give now. It was edited, or the account has changed. Nothing was sent. Make and review a new plan.`,
-    { exit: 5, command: "dimsync plan --out plan.json" },
-  );
