@@ -79,6 +79,14 @@ describe("where", () => {
   ])("%s", (_sentence, rule, changes) => {
     expect(outcome(rules(rule))).toEqual(changes);
   });
+
+  test("compares the live state, not what earlier rules set", () => {
+    const spec = rules(
+      { match: { schema: "sales", column: "email" }, set: hash },
+      { match: { schema: "sales", column: "*", where: { hashed: true } }, set: off },
+    );
+    expect(outcome(spec)).toEqual(["sales.customers.email hashed true"]);
+  });
 });
 
 describe("ignore", () => {
@@ -328,11 +336,21 @@ describe("a literal tree with the live values of every column of a table", () =>
     const { found } = compareFleet({ manifests: [config(tree({ sales: { tables: { customers: { columns: { id, email } } } } }))] });
     expect(found[0]?.unmanagedColumns).toBe(9);
   });
+  test("except one that differs, changes that one", () => {
+    expect(outcome(customers({}, { phone: hash }))).toEqual(["sales.customers.phone hashed true"]);
+    expect(outcome(customers({}, { phone: off }))).toEqual(["sales.customers.phone enabled false"]);
+  });
   test("exposes them all if it enables the table", () => {
     const live = shop();
     const { customers: before } = live["sales"]?.tables ?? {};
     const closed = { ...live, sales: schema({ customers: { ...table(before?.columns), enabled: false } }) };
     const { found, changes } = compareFleet({ manifests: [config(customers({ enabled: true }))], live: { shop: closed } });
     expect([changes, found[0]?.items[0]?.exposedColumns]).toEqual([["sales.customers enabled true"], 3]);
+  });
+  test("does not keep rules from applying", () => {
+    const hashing: SchemaRule = { match: { column: ["phone", "email"] }, set: hash };
+    expect(outcome({ ...customers(), rules: [{ ...hashing, match: { table: "customers", column: ["phone", "email"] } }] })).toEqual([
+      "sales.customers.phone hashed true",
+    ]);
   });
 });

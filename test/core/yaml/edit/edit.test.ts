@@ -140,6 +140,13 @@ describe("values are set at a path:", () => {
     ],
     ["a string in single quotes", "a: 'it''s'\n", [set("a", "it's new")], "a: 'it''s new'\n"],
     ["a map that becomes a string", "o: { user: dana@example.com } # o\n", [set("o", "u-5")], "o: u-5 # o\n"],
+    ["an alias as a value", "a: &x true\nb: *x\n", [set("b", false)], "a: &x true\nb: false\n"],
+    [
+      "inside an alias, which is written out",
+      "a: &m { x: 1 }\nb: *m\n",
+      [set("b.x", 2), set("b.z", 3)],
+      "a: &m { x: 1 }\nb: { x: 2, z: 3 }\n",
+    ],
     ["below a key without a value", "a:\nb: 1\n", [set("a.x.u", 1), set("a.z", 2)], "a:\n  x: { u: 1 }\n  z: 2\nb: 1\n"],
     [
       "a map in the config file",
