@@ -1,13 +1,15 @@
-import { existsSync, readdirSync, symlinkSync } from "node:fs";
+import { existsSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
 import { resolveAll } from "../../src/core/operations/account.ts";
+import { openRecords } from "../../src/core/operations/open-records.ts";
 import type { Database } from "../../src/core/records/postgres/connection.ts";
 import { migrate } from "../../src/features/controller/database/migrate.ts";
 import { type BundleContent, bundleDigest, pack } from "../../src/features/controller/projects/bundle.ts";
 import { bundleProjects } from "../../src/features/controller/projects/load-bundle.ts";
 import { startEmbeddedDatabase } from "../support/embedded-database.ts";
+import { gitEnv } from "../support/git/env.ts";
 import { writeProject } from "../support/project-folder.ts";
 
 // The role of the push job writes bundles into the database. Workers check again everything that push checks.
@@ -77,7 +79,8 @@ test.each([
   ["a path outside the folder", withFile("../dimsync.yaml"), /path "..\/dimsync.yaml" is not allowed/u],
   ["an absolute path", withFile("/etc/cron.d/x"), /is not allowed/u],
   ["a path through the folder itself", withFile("a/./b.yaml"), /is not allowed/u],
-  ["a file of git", withFile("a/.GIT/config"), /is not allowed/u],
+  ["a file of git", withFile(".git/config"), /is not allowed/u],
+  ["a file of git, whatever its case", withFile("a/.GIT/config"), /is not allowed/u],
   ["a file of dimsync", withFile(".dimsync/records"), /is not allowed/u],
   ["a backslash", withFile("..\\x"), /is not allowed/u],
   ["a file that is not a string", { files: { ...content.files, "a.yaml": { length: 1 } } }, /other types/u],
@@ -98,9 +101,7 @@ test("a secret in a file is read only from the directories for secrets", async (
   symlinkSync(join(other, "key"), join(secrets, "link"));
   const read = async (file: string, env: Readonly<Record<string, string>>) => {
     const text = config(postgres).replace("env: KEY", `file: ${file}`);
-    const bundle = { ...content, files: { ...content.files, "dimsync.yaml": text } };
-    const digest = bundleDigest(bundle);
-    await store(digest, gzipSync(JSON.stringify(bundle)));
+    const digest = await inserted({ files: { ...content.files, "dimsync.yaml": text } });
     const load = bundleProjects({ database, stateFolder: writeProject({}), env: {}, isLocal: false });
     const { settings } = await load({ account: 1, digest, target: "prod", signal: new AbortController().signal });
     const [value] = (await resolveAll([settings.apiKey ?? expect.fail()], settings, env, undefined)).values();
@@ -145,4 +146,53 @@ test("push refuses a bundle that a worker would refuse", () => {
 
 test("something else than a bundle is refused", async () => {
   await expect(loaded("sha256:none", Buffer.from("x"))).rejects.toMatchObject({ code: "E_BUNDLE" });
+});
+
+/** Stores the bundle with these changes, and returns its digest. */
+async function inserted(changed: Partial<BundleContent>): Promise<string> {
+  const bundle = { ...content, ...changed };
+  const digest = bundleDigest(bundle);
+  await store(digest, gzipSync(JSON.stringify(bundle)));
+  return digest;
+}
+
+const load = (stateFolder: string) => bundleProjects({ database, stateFolder, env: {}, isLocal: true });
+const { signal } = new AbortController();
+
+/** The files of a repository whose configuration names a program. */
+const repository = (program: string): Readonly<Record<string, string>> => ({
+  HEAD: "ref: refs/heads/main\n",
+  "objects/x": "",
+  "refs/x": "",
+  config: `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tsshCommand = ${program}\n[remote "origin"]\n\turl = ssh://example.com/x\n`,
+});
+
+const below = (folder: string, files: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]));
+
+test("a bundle that uses the bare repository in another bundle for its records starts no program", async () => {
+  const stateFolder = writeProject({});
+  const [program, heard] = [join(stateFolder, "program.sh"), join(stateFolder, "heard.txt")];
+  writeFileSync(program, `#!/bin/sh\necho started > ${heard}\nexit 1\n`, { mode: 0o755 });
+  const first = await inserted({ files: { "dimsync.yaml": config(""), ...below("repo", repository(program)) } });
+  await load(stateFolder)({ digest: first, target: "prod", account: 1, signal });
+  const folder = join(stateFolder, "bundles", first.replace("sha256:", "").slice(0, 40), "repo");
+  expect(existsSync(join(folder, "HEAD"))).toBe(true);
+  const records = ', records: { git: { ref: refs/dimsync/prod, id: "0123456789abcdef" } }';
+  const second = await inserted({ files: { "dimsync.yaml": config(records) }, folder });
+  const read = async (): Promise<unknown> => {
+    const { settings } = await load(stateFolder)({ digest: second, target: "prod", account: 2, signal });
+    return (await openRecords(settings, gitEnv)).read();
+  };
+  await expect(read()).rejects.toMatchObject({ code: expect.stringMatching(/^E_(?:RECORDS_READ|BUNDLE)$/u) });
+  expect(existsSync(heard)).toBe(false);
+});
+
+test("a bundle names no file of the worker, whatever its environment allows", async () => {
+  const outside = writeProject({ "token.yaml": "canary-outside: [\n" });
+  const files = { "dimsync.yaml": config("").replace("[manifests]", `[${outside}/token.yaml]`) };
+  const loaded = async (more: Partial<BundleContent>) =>
+    load(writeProject({}))({ digest: await inserted({ files, ...more }), target: "prod", account: 1, signal });
+  expect((await loaded({})).problems.map(({ code }) => code)).toEqual(["E_PATH_OUTSIDE"]);
+  await expect(loaded({ env: { DIMSYNC_ALLOW_PATH: outside } })).rejects.toMatchObject({ code: "E_BUNDLE" });
 });
