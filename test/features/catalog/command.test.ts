@@ -97,6 +97,21 @@ describe("plan and drift", () => {
     expect(stdout).not.toContain("iban");
   });
 
+  test("of rules that name its columns say once that the table is gone", async () => {
+    const { folder, plan, service } = await accepted();
+    const more =
+      "  missing: warn\n  rules: [{ match: { schema: public, column: [iban, card_last_four, e-mail] }, set: { hashed: true } }]\n";
+    writeFileSync(join(folder, "manifests/shops.yaml"), manifest("", more).replace('names: ["*"]', "names: [Orders]"));
+    service.mutate((state) => void delete state.integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["payments"]);
+    const messages = (await plan()).diagnostics.flatMap(({ code, message }) => (code === "W_MISSING_NAME" ? [message] : []));
+    expect(messages).toEqual([
+      expect.stringMatching(/^Orders has no column "e-mail" in the tables that the rule matches\./u),
+      expect.stringMatching(
+        /^In Orders, the table public\.payments is gone \(7 columns\), .*: "iban", "card_last_four"\. Remove the names, or set/u,
+      ),
+    ]);
+  });
+
   test("give the label that a Classification gives a new column", async () => {
     const { addColumn, folder, plan, run } = await accepted();
     writeFileSync(

@@ -147,7 +147,7 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
   });
   const tally = finishStats(evaluation.stats);
   const { targets } = unit;
-  const missing = missingNames(rules.program, tree, { ...evaluation, name, targets });
+  const missing = missingNames(rules.program, tree, { ...evaluation, name, targets, gone: reviewed?.goneColumns ?? [] });
   if (missing.required > 0 && account.fresh.has(liveId)) return discovering(unit);
   const problems = [
     ...missing.problems,

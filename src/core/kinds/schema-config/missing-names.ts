@@ -1,10 +1,14 @@
+import type { GoneColumn } from "../../model/columns.ts";
 import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import { type Problem, type ProblemText, problemAt, type SourceLocation } from "../../model/problem.ts";
 import { locationIn } from "../../model/resource.ts";
 import { type Depth, levelNames, literalPointer, walk } from "../../model/schema-tree.ts";
+import { counted } from "../../text/counts.ts";
+import { andMore } from "../../text/lists.ts";
 import { nodeText } from "../../text/paths.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { NamePattern } from "../patterns/names.ts";
@@ -53,8 +57,8 @@ const nameInRule = (config: Config, { rule, depth, pattern: { literal = "", posi
 });
 
 const nameText = ({ depth, name, where }: MissingName): string => `${levelNames[depth]} ${JSON.stringify(name)}${where}.`;
-const remedy = ({ config, hint }: MissingName): string =>
-  `Correct the name, or set spec.missing to ${config.spec.missing === "warn" ? "" : "warn or "}ignore.${hint}`;
+const remedy = ({ config, hint }: MissingName, first = "Correct the name"): string =>
+  `${first}, or set spec.missing to ${config.spec.missing === "warn" ? "" : "warn or "}ignore.${hint}`;
 
 /** By SchemaConfig with `missing: nowhere`: the literal entries that the integration lacks. Those below a missing one are left out. */
 export type Lacking = ReadonlyMap<CompiledConfig, ReadonlyMap<Pointer, NodePath>>;
@@ -78,20 +82,25 @@ export function missingNames(
     hasMissingColumns,
     name: integration,
     targets,
-  }: Pick<Evaluation, "stats" | "hasMissingColumns"> & Pick<UnitTally, "name" | "targets">,
+    gone,
+  }: Pick<Evaluation, "stats" | "hasMissingColumns"> & Pick<UnitTally, "name" | "targets"> & { readonly gone: readonly GoneColumn[] },
 ): Missing {
   const isNowhere = ({ config, compiled }: Layer): boolean => missingOf(config) === "nowhere" && targets.get(compiled) !== 1;
   const lacking = new Map<CompiledConfig, Map<Pointer, NodePath>>();
   const problems: Problem[] = [];
   let required = 0;
-  const report = (name: MissingName, known: () => readonly string[]): void => {
+  const add = ({ config, place }: MissingName, message: string): void => {
+    const text: ProblemText =
+      config.spec.missing === "warn" ? { code: "W_MISSING_NAME", severity: "warning", message } : { code: "E_MISSING_NAME", message };
+    problems.push(problemAt(place, text));
+  };
+  const byTable = new Map<string, { readonly table: string; readonly names: MissingName[] }>();
+  const report = (name: MissingName, known: () => readonly string[], table?: string): void => {
     const { missing } = name.config.spec;
     if (missing === "ignore") return;
     if (missing !== "warn") required++;
-    const message = `${integration} has no ${nameText(name)}${didYouMean(name.name, known())} ${remedy(name)}`;
-    const text: ProblemText =
-      missing === "warn" ? { code: "W_MISSING_NAME", severity: "warning", message } : { code: "E_MISSING_NAME", message };
-    problems.push(problemAt(name.place, text));
+    if (table === undefined) add(name, `${integration} has no ${nameText(name)}${didYouMean(name.name, known())} ${remedy(name)}`);
+    else getOrAdd(byTable, `${name.config.address} ${table}`, () => ({ table, names: [] })).names.push(name);
   };
   for (const [id, one] of program.patterns.entries()) {
     const { rule, depth, pattern } = one;
@@ -99,7 +108,7 @@ export function missingNames(
     if (pattern.literal === undefined || stats.hits[id] === 1 || rule.minMatches === 0) continue;
     if (layer === undefined || isNowhere(layer)) continue;
     if ((stats.levels[rule.index] ?? 0) <= depth || (depth === 2 && stats.unknownColumns[rule.index] === 1)) continue;
-    report(nameInRule(layer.config, one), () => namesFor(rule, depth, live));
+    report(nameInRule(layer.config, one), () => namesFor(rule, depth, live), goneTable(one, gone));
   }
   for (const layer of program.layers) {
     const { config, compiled } = layer;
@@ -118,7 +127,30 @@ export function missingNames(
       column: (_, path) => void check(path, own(own(live, path[0])?.tables, path[1])?.columns),
     });
   }
+  for (const { table, names } of byTable.values()) {
+    const [first] = names;
+    const columns = andMore(
+      names.map(({ name }) => JSON.stringify(name)),
+      "column",
+    );
+    const remove = names.length === 1 ? "Remove the name" : "Remove the names";
+    if (first !== undefined)
+      add(first, `In ${integration}, ${table}, so no table has what rules name: ${columns}. ${remedy(first, remove)}`);
+  }
   return { problems, required, lacking };
+}
+
+/** "the table app.parcels is gone (22 columns)", if the rule matched the column of this name there. */
+function goneTable({ rule: { parts }, depth, pattern }: LevelPattern, gone: readonly GoneColumn[]): string | undefined {
+  const matches = (at: Depth, name: string): boolean => parts[at]?.matches(name) ?? true;
+  const found = gone.find(
+    ({ isTableGone, schema, table, column }) =>
+      depth === 2 && isTableGone === true && column === pattern.literal && matches(0, schema) && matches(1, table),
+  );
+  if (found === undefined) return undefined;
+  const { schema, table } = found;
+  const columns = gone.filter((one) => one.schema === schema && one.table === table).length;
+  return `the table ${nodeText([schema, table])} is gone (${counted(columns, "column")})`;
 }
 
 /** The live names that the rule compares at this depth, sorted. */
