@@ -3,10 +3,10 @@ import type { ExitCode } from "../core/model/exit.ts";
 import { exitAttributes, traced } from "../core/model/runtime/traced.ts";
 import { type Add, declareCommands, type Run } from "./commands.ts";
 import { checkFolder, contextOf } from "./context.ts";
-import type { GlobalFlags } from "./flags.ts";
+import type { FlagsOf, GlobalFlags, Options } from "./flags.ts";
 import { afterHelp, formatHelp, optionDescription, subcommandTerm } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
-import { globalOptions } from "./options.ts";
+import { addGlobalOptions, addOptions } from "./options.ts";
 import { startDebugLog } from "./request-log.ts";
 import { standardStream } from "./standard-stream.ts";
 
@@ -83,7 +83,7 @@ export function makeProgram(
     .showSuggestionAfterError()
     .helpCommand(false)
     .addHelpText("after", () => afterHelp(program));
-  globalOptions(program);
+  addGlobalOptions(program);
   const onRun = (given: GlobalFlags): void => {
     flags = given;
   };
@@ -101,10 +101,11 @@ interface Runner {
 /** Adds commands to the program; what `load` returns gets the arguments that `usage` declares. */
 const addTo =
   (program: Command, { io, done, onRun }: Runner): Add =>
-  <Flags extends GlobalFlags, Args extends readonly unknown[]>(
+  <O extends Options, Args extends readonly unknown[]>(
     usage: string,
     description: string,
-    load: () => Promise<Run<Flags, Args>>,
+    load: () => Promise<Run<GlobalFlags & FlagsOf<O>, Args>>,
+    options?: O,
   ): Command => {
     const command = program
       .command(usage)
@@ -112,10 +113,10 @@ const addTo =
       // The list of commands shows the first sentence.
       .summary(description.replace(/\.(?: .*)?$/su, ""))
       .helpOption("-h, --help", "Print help");
-    command.addHelpText("after", () => afterHelp(command));
+    addOptions(command, options ?? {}).addHelpText("after", () => afterHelp(command));
     // Commander passes the arguments that `usage` declares, then the options, then the command.
     command.action(async (...all) => {
-      const given = command.optsWithGlobals<Flags>();
+      const given = command.optsWithGlobals<GlobalFlags & FlagsOf<O>>();
       onRun(given);
       const context = contextOf(io, given);
       checkFolder(context);

@@ -42,7 +42,7 @@ export const isDumb = ({ env }: Context["io"]): boolean => env["TERM"] === "dumb
 /** Whether to print colors: NO_COLOR, --no-color and FORCE_COLOR decide; otherwise only on a terminal that is not dumb. */
 export function wantsColor({ io, flags }: Context, isTty: boolean): boolean {
   const { NO_COLOR: noColor = "", FORCE_COLOR: forceColor } = io.env;
-  if (!flags.color || noColor !== "") return false;
+  if (flags.color === false || noColor !== "") return false;
   return forceColor === undefined ? isTty && !isDumb(io) : forceColor === "" || isEnabled(forceColor);
 }
 

@@ -44,7 +44,7 @@ async function printedJson(document: Document) {
       interruption.abort();
     },
   });
-  const flags = { target: [], var: [], varFile: [], only: [], exclude: [], output: ["json"], color: false };
+  const flags = { target: [], var: [], varFile: [], only: [], exclude: [], allowPath: [], output: ["json"], color: false };
   const failed = await deliver({ io, flags, cwd: "/" }, [document]).catch((error: unknown) => error);
   return { text: out.join(""), failed };
 }
@@ -68,7 +68,7 @@ test("a signal while a file is written leaves no part of it", async () => {
     interruption.abort();
     yield "b";
   }
-  const flags = { target: [], var: [], varFile: [], only: [], exclude: [], output: ["json=plan.json"], color: false };
+  const flags = { target: [], var: [], varFile: [], only: [], exclude: [], allowPath: [], output: ["json=plan.json"], color: false };
   await expect(deliverForms({ io, flags, cwd: folder }, { json: pieces })).rejects.toMatchObject({ code: "E_INTERRUPTED" });
   expect(readdirSync(folder)).toEqual([]);
 });

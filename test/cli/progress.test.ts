@@ -29,7 +29,7 @@ function listening({
       columns,
       env,
     }).io,
-    flags: { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: true, quiet },
+    flags: { target: [], var: [], varFile: [], only: [], exclude: [], allowPath: [], output: [], color: true, quiet },
     cwd: "/",
   };
   const every: Every = (ms, run) => {

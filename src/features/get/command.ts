@@ -1,5 +1,5 @@
 import type { Context } from "../../cli/context.ts";
-import type { GetFlags } from "../../cli/flags.ts";
+import type { GlobalFlags } from "../../cli/flags.ts";
 import { listingFormats, listingForms } from "../../cli/listing-forms.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
@@ -21,7 +21,7 @@ import { jsonDocument } from "../../core/text/control-characters.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 
 /** `dimsync get KIND [ID]`: prints live objects, normalised. ID can be the address of a bound manifest. Only sends GET. */
-export async function runGet(context: Context<GetFlags>, kind: string, id: string | undefined): Promise<ExitCode> {
+export async function runGet(context: Context<GlobalFlags>, kind: string, id: string | undefined): Promise<ExitCode> {
   const { io } = context;
   const query = liveQuery(kind, id);
   checkOutputs(context, listingFormats);

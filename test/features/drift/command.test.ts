@@ -9,7 +9,19 @@ import { acceptReport, webhookFlag } from "../../../src/features/drift/command.t
 import { env, type Story, story } from "../../core/drift/account.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 
-const noFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], failOn: [], allow: [], ignore: [], color: false };
+const noFlags = {
+  target: [],
+  var: [],
+  varFile: [],
+  only: [],
+  exclude: [],
+  allowPath: [],
+  output: [],
+  failOn: [],
+  allow: [],
+  ignore: [],
+  color: false,
+};
 const manifest =
   "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec:\n  match: { name: Orders }\n  expect: { paused: false }\n";
 

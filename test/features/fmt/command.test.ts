@@ -6,7 +6,7 @@ import { runFmt } from "../../../src/features/fmt/command.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { configText, writeProject } from "../../support/project-folder.ts";
 
-const noFlags: FmtFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: true };
+const noFlags: FmtFlags = { target: [], var: [], varFile: [], only: [], exclude: [], allowPath: [], output: [], color: true };
 
 async function fmt(folder: string, flags: Partial<FmtFlags>, ...paths: readonly string[]) {
   const { io, printed } = capturedIo({ cwd: folder });

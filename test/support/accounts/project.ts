@@ -41,7 +41,17 @@ export interface Ran {
   readonly err: string;
 }
 
-export const noFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: false, quiet: true } as const;
+export const noFlags = {
+  target: [],
+  var: [],
+  varFile: [],
+  only: [],
+  exclude: [],
+  allowPath: [],
+  output: [],
+  color: false,
+  quiet: true,
+} as const;
 
 export async function openAccountProject(
   state?: AccountState | (() => AccountState),
