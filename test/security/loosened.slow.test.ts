@@ -67,14 +67,6 @@ const commented: Readonly<Record<string, Commented>> = {
     ],
     absent: ["no changes"],
   },
-  "first a policy that only warns, while the rule exposes": {
-    change: { "manifests/policy.yaml": policy("", "warning"), "manifests/orders.yaml": rules(false) },
-    found: [
-      `${first}\`Policy/pii-hashed\` \`policy-weakened\``,
-      "Severity error at the base, warning now.",
-      "The policy at the base would find 3 violations after apply.",
-    ],
-  },
   "first an exemption of its own": {
     change: { "manifests/policy.yaml": policy(exempt), "manifests/orders.yaml": rules(false) },
     found: [

@@ -197,14 +197,6 @@ test("GitHub is reached through the proxy of HTTPS_PROXY", async () => {
   expect(new Set(proxy.tunnels.map(({ target }) => target))).toEqual(new Set(["github.example.com:443"]));
 });
 
-test("a comment is written in another attempt if GitHub first returns 502", async () => {
-  const github = await startGithub();
-  const { runInRequest } = startCheckout();
-  github.refuse = { matches: /^POST/u, status: 502, times: 1 };
-  const { code, stderr } = await runInRequest(github.url, "plan", "-t", "a");
-  expect([code, stderr]).toEqual([0, expect.stringContaining("dimsync: comment for a: created")]);
-  expect(github.comments.get(7)).toHaveLength(1);
-});
 
 describe("a pull request that sends the key of one of two targets elsewhere", () => {
   const startRequest = async () => {
