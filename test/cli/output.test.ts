@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { XMLValidator } from "fast-xml-parser";
@@ -6,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { outputsIn } from "../features/ci/action-runner.ts";
 import { runCommand } from "../support/command.ts";
+import { repositoryIn } from "../support/git/remote.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 
 const manifest = (member: string): string => `apiVersion: dimsync/v1
@@ -130,11 +130,7 @@ test("a file of the step that cannot be written is not a bug in dimsync", async 
 
 test("an event file does not make the git tree dirty before the plan is made", async () => {
   const { root, run } = await startProject();
-  const git = (...args: readonly string[]) =>
-    execFileSync("git", ["-c", "user.name=D", "-c", "user.email=d@example.com", ...args], { cwd: root });
-  git("init", "--quiet");
-  git("add", "--all");
-  git("commit", "--quiet", "--message", "first");
+  repositoryIn(root);
   const { stdout } = await run("plan", "-C", "deploy", "-o", "json", "-o", "markdown=a.md");
   expect(JSON.parse(stdout)).toMatchObject({ git: { dirty: false } });
 });

@@ -8,7 +8,7 @@ import { type AccountState, type EmbeddedService, seedAccount, startEmbeddedServ
 import { dbtManifest } from "../core/labels/dbt-manifest.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { gitEnv } from "../support/git/env.ts";
-import { git } from "../support/git/remote.ts";
+import { commitAll, git } from "../support/git/remote.ts";
 import { writeFolder } from "../support/project-folder.ts";
 
 // Two weeks of a data team, one step after the other: 40 integrations, 3,420 columns, two accounts. Each step checks what the team
@@ -115,8 +115,7 @@ const write = (file: string, text: string): void => {
   writeFileSync(join(folder, file), text);
 };
 const commit = (message: string): void => {
-  git(folder, "add", "--all");
-  git(folder, "commit", "--quiet", "--message", message);
+  commitAll(folder, message);
 };
 const plan = async (...argv: readonly string[]): Promise<Plan> => {
   const { stdout, stderr } = await run("plan", "-t", "prod", "-o", "json", ...argv);

@@ -12,14 +12,14 @@ export const keyVariable = "TEST_API_KEY";
  * Creates a temp folder with these files by relative path, which is removed when the test ends.
  * Returns its real path.
  */
-export function writeProject(files: Readonly<Record<string, string>>): string {
+export function writeProject(files: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = writeFolder(files);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
 /** Like `writeProject`, for several tests: the caller removes it. */
-export function writeFolder(files: Readonly<Record<string, string>>): string {
+export function writeFolder(files: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "dimsync-test-")));
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });

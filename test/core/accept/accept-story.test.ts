@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,6 +5,7 @@ import { acceptDrift, writeEdits } from "../../../src/core/accept/accept.ts";
 import { extractBase } from "../../../src/core/git/base.ts";
 import { eachChange } from "../../../src/core/model/changes.ts";
 import { apply, drift, loadProject, type Plan, renderers } from "../../../src/index.ts";
+import { repositoryIn } from "../../support/git/remote.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
 
@@ -45,8 +45,6 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
   onTestFinished(() => service.close());
   const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/orders.yaml": manifests, ".gitignore": ".dimsync\n" });
   const file = join(folder, "manifests/orders.yaml");
-  const git = (...args: readonly string[]): string =>
-    execFileSync("git", ["-C", folder, "-c", "user.name=Test", "-c", "user.email=bot@example.com", ...args], { encoding: "utf8" });
   const env = { ...process.env, [keyVariable]: "bot-key" };
   const load = (cwd = folder) => loadProject({ cwd, env });
   /** Compared with main, with attribution. */
@@ -60,10 +58,8 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
   };
 
   // A run of dimsync makes the account match main.
-  git("init", "-q", "-b", "main");
   expect((await apply(await load(), { env })).exit.code).toBe(0);
-  git("add", "-A");
-  git("commit", "-qm", "orders");
+  const git = repositoryIn(folder);
   expect((await report()).exit.code).toBe(0);
 
   // Dana works in the web console of the service.

@@ -8,6 +8,7 @@ import { eachChange } from "../../../src/core/model/changes.ts";
 import { type EmbeddedOptions, seedAccount } from "../../../src/embedded/index.ts";
 import type { Plan } from "../../../src/index.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
+import { repositoryIn } from "../../support/git/remote.ts";
 import { configText, keyVariable, writeFolder, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
@@ -48,14 +49,7 @@ async function openRepository(
   const inside = Object.fromEntries(Object.entries(files).map(([path, text]) => [join(below, "manifests", path), text]));
   const top = writeFolder({ [join(below, "dimsync.yaml")]: configText(service.url), ...inside, ".gitignore": ".dimsync\n" });
   const folder = join(top, below);
-  const git = (...args: readonly string[]): string =>
-    execFileSync("git", ["-C", top, "-c", "user.name=Test", "-c", "user.email=bot@example.com", ...args], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-  git("init", "-q", "-b", "main");
-  git("add", "-A");
-  git("commit", "-qm", "start");
+  const git = repositoryIn(top);
   const run: Repository["run"] = (...argv) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
   const write: Repository["write"] = (changed) => {
     for (const [path, text] of Object.entries(changed)) {

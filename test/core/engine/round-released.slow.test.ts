@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../../src/core/model/plan.ts";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
-import { git as gitIn } from "../../support/git/remote.ts";
+import { repositoryIn } from "../../support/git/remote.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
 
@@ -21,9 +21,7 @@ async function repository(files: Readonly<Record<string, string>>) {
   onTestFinished(() => service.close());
   const manifests = Object.fromEntries(Object.entries(files).map(([name, text]) => [`manifests/${name}.yaml`, text]));
   const folder = writeProject({ "dimsync.yaml": configText(service.url), ...manifests });
-  gitIn(folder, "init", "--quiet");
-  gitIn(folder, "add", "--all");
-  gitIn(folder, "commit", "--quiet", "--message", "first");
+  repositoryIn(folder);
   const run = (...argv: readonly string[]) => runCommand(["plan", "-q", ...argv], folder, { ...gitEnv, [keyVariable]: service.apiKey });
   return {
     run,

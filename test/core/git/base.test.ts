@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { extractBase, reviewBase } from "../../../src/core/git/base.ts";
 import { DimsyncError } from "../../../src/core/model/errors.ts";
 import { gitEnv } from "../../support/git/env.ts";
-import { git as gitIn } from "../../support/git/remote.ts";
+import { commitAll, git as gitIn } from "../../support/git/remote.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 /** A repository with a bare remote, whose branch main has one commit with these files. */
@@ -17,8 +17,7 @@ function startRepository(files: Readonly<Record<string, string>>) {
   git("remote", "add", "origin", remote);
   const commit = (changes: Readonly<Record<string, string>>): string => {
     for (const [path, text] of Object.entries(changes)) writeFileSync(join(work, path), text);
-    git("add", "--all");
-    git("commit", "--quiet", "--allow-empty", "--message", "change");
+    commitAll(work);
     return git("rev-parse", "HEAD");
   };
   return { root, work, remote, git, commit };

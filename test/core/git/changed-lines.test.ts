@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { changedLines } from "../../../src/core/git/changed-lines.ts";
 import { gitEnv } from "../../support/git/env.ts";
-import { git as gitIn } from "../../support/git/remote.ts";
+import { repositoryIn } from "../../support/git/remote.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 const names = { plain: "deploy/manifests/a.yaml", odd: 'deploy/a "b" ü.yaml', hidden: "deploy/hidden.yaml", other: "deploy/same.yaml" };
@@ -12,10 +12,7 @@ test("a line is touched if the pull request adds or changes it, whatever its fil
   const lines = (count: number, changed = 0): string =>
     Array.from({ length: count }, (_, index) => (index + 1 === changed ? "++ b/x\n" : `line ${index + 1}\n`)).join("");
   const root = writeProject(Object.fromEntries(Object.values(names).map((name) => [name, lines(9)])));
-  const git = (...args: readonly string[]): string => gitIn(root, ...args);
-  git("init", "--quiet", "--initial-branch=main");
-  git("add", "--all");
-  git("commit", "--quiet", "--message", "first");
+  const git = repositoryIn(root);
   const base = git("rev-parse", "HEAD");
   mkdirSync(join(root, "deploy/new"));
   writeFileSync(join(root, "deploy/new/c.yaml"), lines(2));

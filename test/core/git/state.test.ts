@@ -1,13 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { leftOutProblems } from "../../../src/core/engine/left-out.ts";
 import { gitState, type ProjectFiles } from "../../../src/core/git/state.ts";
+import { commitAll, git } from "../../support/git/remote.ts";
 import { writeProject } from "../../support/project-folder.ts";
-
-const identity = ["-c", "user.name=Dana", "-c", "user.email=dana@example.com"];
-const git = (folder: string, ...args: readonly string[]) => execFileSync("git", ["-C", folder, ...identity, ...args], { encoding: "utf8" });
 
 const newFolder = (): string => writeProject({});
 
@@ -21,8 +18,7 @@ function repository() {
   const top = newFolder();
   git(top, "init", "--quiet");
   for (const file of ["deploy/dimsync.yaml", "deploy/manifests/a.yaml", "deploy/notes.md"]) write(top, file, `${file}\n`);
-  git(top, "add", "--all");
-  git(top, "commit", "--quiet", "--message", "first");
+  commitAll(top, "first");
   const folder = join(top, "deploy");
   const manifests = join(folder, "manifests");
   const state = (files: readonly string[] = []) => {
@@ -83,8 +79,7 @@ describe("the tree is dirty after", () => {
           const shared = repository().folder;
           git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", dirname(shared), "deploy/manifests/shared");
           git(top, "config", "--file", ".gitmodules", "submodule.deploy/manifests/shared.ignore", "all");
-          git(top, "add", "--all");
-          git(top, "commit", "--quiet", "--message", "submodule");
+          commitAll(top, "submodule");
           write(folder, "manifests/shared/deploy/manifests/a.yaml");
         },
         files: ["manifests/shared/deploy/manifests/a.yaml"],
@@ -109,8 +104,7 @@ describe("the tree is dirty after", () => {
         change: (folder, top) => {
           write(top, ".gitattributes", "deploy/manifests/*.yaml working-tree-encoding=UTF-16LE\n");
           writeFileSync(join(folder, "manifests/a.yaml"), "a: 1\n", "utf16le");
-          git(top, "add", "--all");
-          git(top, "commit", "--quiet", "--message", "encoding");
+          commitAll(top, "encoding");
         },
         names: ["manifests/a.yaml"],
       },
@@ -118,8 +112,7 @@ describe("the tree is dirty after", () => {
         change: (folder) => {
           write(folder, "other.yaml", "other\n");
           symlinkSync("a.yaml", join(folder, "manifests/b.yaml"));
-          git(folder, "add", "--all");
-          git(folder, "commit", "--quiet", "--message", "link");
+          commitAll(folder, "link");
           rmSync(join(folder, "manifests/b.yaml"));
           symlinkSync("../other.yaml", join(folder, "manifests/b.yaml"));
         },

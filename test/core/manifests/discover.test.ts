@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { boundaryOf } from "../../../src/core/manifests/boundary.ts";
 import { covering, type Discovered, discover } from "../../../src/core/manifests/discover.ts";
-import { config, headings, load, loadIn, manifest, resource, writeFiles } from "./project-on-disk.ts";
+import { writeProject } from "../../support/project-folder.ts";
+import { config, headings, load, loadIn, manifest, resource } from "./project-on-disk.ts";
 
 const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
 const names = (project: { readonly resources: readonly { readonly name: string }[] }) => project.resources.map(({ name }) => name);
@@ -44,11 +45,11 @@ describe("manifest files", () => {
     expect(names(project)).toEqual(found);
   });
   test("paths on the command line replace them, relative to the working directory", async () => {
-    const folder = writeFiles({ ...files, "dimsync.yaml": config("manifests: [a.yaml]") });
+    const folder = writeProject({ ...files, "dimsync.yaml": config("manifests: [a.yaml]") });
     expect(names(await loadIn(join(folder, "deep"), { paths: ["er"] }))).toEqual(["b"]);
   });
   test("paths in the config are relative to it, whatever the working directory is", async () => {
-    const folder = writeFiles({ ...files, "dimsync.yaml": config("manifests: [a.yaml]") });
+    const folder = writeProject({ ...files, "dimsync.yaml": config("manifests: [a.yaml]") });
     const project = await loadIn(join(folder, "deep", "er"), {});
     expect(names(project)).toEqual(["a"]);
     expect(project.settings.folder).toBe(folder);
@@ -60,8 +61,8 @@ describe("manifest files", () => {
 });
 
 test("folders that link to each other are read once, and links out of the project are not followed", async () => {
-  const outside = writeFiles({ "z.yaml": asset("z") });
-  const folder = writeFiles(
+  const outside = writeProject({ "z.yaml": asset("z") });
+  const folder = writeProject(
     Object.fromEntries(Array.from({ length: 14 }, (_, index) => [`m/d${index}/a${index}.yaml`, asset(`a${index}`)])),
   );
   for (let from = 0; from < 14; from++)
@@ -77,7 +78,7 @@ test.each(["*a", "{a,aa}"])(
   async (part) => {
     const pattern = `m/${part.repeat(40)}b`;
     const file = `m/${"a".repeat(80)}.yaml`;
-    const folder = writeFiles({ [file]: asset("a"), "m/b.yaml": asset("b") });
+    const folder = writeProject({ [file]: asset("a"), "m/b.yaml": asset("b") });
     const place = { file: "dimsync.yaml", document: 0, pointer: "/manifests/0" };
     const options = { cwd: folder, folder, boundary: boundaryOf(folder, { cwd: folder, env: {} }), except: [] };
     const { problems, paths } = await discover([{ pattern, place }], options);
@@ -100,7 +101,7 @@ describe("the number of folders that are read", () => {
     return { ...(await discover([{ pattern: "m" }], options)), reads };
   };
   const linked = (count: number): string => {
-    const folder = writeFiles(Object.fromEntries(Array.from({ length: count }, (_, i) => [`m/d${i}/a.yaml`, asset(`a${i}`)])));
+    const folder = writeProject(Object.fromEntries(Array.from({ length: count }, (_, i) => [`m/d${i}/a.yaml`, asset(`a${i}`)])));
     for (let from = 0; from < count; from++)
       for (let to = 0; to < count; to++) if (from !== to) symlinkSync(`../d${to}`, join(folder, "m", `d${from}`, `to${to}`));
     return folder;
@@ -114,13 +115,13 @@ describe("the number of folders that are read", () => {
   });
 
   test("a file has its own path, even if a link in an earlier folder leads to it", async () => {
-    const folder = writeFiles({ "m/z/a.yaml": asset("a") });
+    const folder = writeProject({ "m/z/a.yaml": asset("a") });
     symlinkSync("z", join(folder, "m", "link"));
     expect((await counted(folder)).paths).toEqual([join(folder, "m/z/a.yaml")]);
   });
 
   test("an interruption ends the search before the next folders", async () => {
-    const folder = writeFiles(
+    const folder = writeProject(
       Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`m/${"d/".repeat(i % 20)}e${i}/a.yaml`, asset(`a${i}`)])),
     );
     const stop = new AbortController();
@@ -138,7 +139,7 @@ describe("the number of folders that are read", () => {
   });
 
   test("other work continues while folders are read", async () => {
-    const folder = writeFiles(Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`m/${"d/".repeat(i)}a.yaml`, asset(`a${i}`)])));
+    const folder = writeProject(Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`m/${"d/".repeat(i)}a.yaml`, asset(`a${i}`)])));
     let turns = 0;
     const timer = setInterval(() => turns++, 0);
     await counted(folder);
@@ -148,7 +149,7 @@ describe("the number of folders that are read", () => {
 });
 
 test("the search for dimsync.yaml stops at the root of the repository", async () => {
-  const folder = writeFiles({ "dimsync.yaml": config("manifests: [nope]"), "repo/.git/HEAD": "", "repo/sub/a.yaml": asset("a") });
+  const folder = writeProject({ "dimsync.yaml": config("manifests: [nope]"), "repo/.git/HEAD": "", "repo/sub/a.yaml": asset("a") });
   expect((await loadIn(join(folder, "repo", "sub"))).configFile).toBeUndefined();
 });
 
@@ -172,28 +173,28 @@ describe("paths that can't be read", () => {
     expect(diagnostics[0]?.severity).toBe("warning");
   });
   test("a folder that links to the folder above it", async () => {
-    const folder = writeFiles({ "m/a.yaml": asset("a") });
+    const folder = writeProject({ "m/a.yaml": asset("a") });
     symlinkSync("..", join(folder, "m", "up"));
     const { diagnostics, resources } = await loadIn(folder, { paths: ["m"] });
     expect(diagnostics.map(({ code }) => code)).toEqual(["E_SYMLINK_LOOP"]);
     expect(resources).toHaveLength(1);
   });
   test("a file that links to itself, and one that links to nothing", async () => {
-    const folder = writeFiles({ "m/a.yaml": asset("a") });
+    const folder = writeProject({ "m/a.yaml": asset("a") });
     symlinkSync("self.yaml", join(folder, "m", "self.yaml"));
     symlinkSync("gone", join(folder, "m", "to-nothing.yaml"));
     const { diagnostics } = await loadIn(folder, { paths: ["m"] });
     expect(diagnostics.map(({ code }) => code).sort()).toEqual(["E_PATH_NOT_FOUND", "E_SYMLINK_LOOP"]);
   });
   test("a file with a second link counts once", async () => {
-    const folder = writeFiles({ "m/a.yaml": asset("a"), "other/b.yaml": asset("b") });
+    const folder = writeProject({ "m/a.yaml": asset("a"), "other/b.yaml": asset("b") });
     symlinkSync("../other", join(folder, "m", "other"));
     symlinkSync("a.yaml", join(folder, "m", "z.yaml"));
     const project = await loadIn(folder, { paths: ["m", "other"] });
     expect([names(project), project.problems]).toEqual([["a", "b"], []]);
   });
   test.skipIf(process.getuid?.() === 0)("a file without permission", async () => {
-    const folder = writeFiles({ "a.yaml": asset("a") });
+    const folder = writeProject({ "a.yaml": asset("a") });
     chmodSync(join(folder, "a.yaml"), 0);
     expect(headings((await loadIn(folder)).diagnostics)).toEqual(["a.yaml E_UNREADABLE"]);
   });

@@ -1,24 +1,7 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
 import { type LoadOptions, loadProject, type Project } from "../../../src/core/manifests/project.ts";
 import { type Diagnostic, toDiagnostic } from "../../../src/core/model/problem.ts";
 import type { Resource } from "../../../src/core/model/resource.ts";
-
-/**
- * Writes files by path below a new temp folder, which is removed when the test ends. Returns the
- * folder's real path.
- */
-export function writeFiles(files: Readonly<Record<string, string | Uint8Array>>): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "dimsync-manifests-")));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content);
-  }
-  return folder;
-}
+import { writeProject } from "../../support/project-folder.ts";
 
 export interface Loaded extends Project {
   readonly folder: string;
@@ -27,7 +10,7 @@ export interface Loaded extends Project {
 
 /** Loads a project with these files. Default environment: empty. */
 export async function load(files: Readonly<Record<string, string | Uint8Array>>, options: Partial<LoadOptions> = {}): Promise<Loaded> {
-  const folder = writeFiles(files);
+  const folder = writeProject(files);
   return { ...(await loadIn(folder, options)), folder };
 }
 

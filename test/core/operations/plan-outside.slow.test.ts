@@ -5,7 +5,7 @@ import { eachChange } from "../../../src/core/model/changes.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
-import { git } from "../../support/git/remote.ts";
+import { commitAll, git } from "../../support/git/remote.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { editRecords, recordsIn } from "../../support/records.ts";
 import { startService, type TestService } from "../../support/service.ts";
@@ -31,8 +31,7 @@ async function project(service: TestService, key: string, guards: Readonly<Recor
   const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, env);
   git(folder, "init", "--quiet", "--initial-branch=main");
   const commit = (message: string): void => {
-    git(folder, "add", "--all");
-    git(folder, "commit", "--quiet", "--message", message);
+    commitAll(folder, message);
   };
   return {
     ...{ folder, run, commit },

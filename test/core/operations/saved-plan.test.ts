@@ -1,10 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Item, Plan } from "../../../src/core/model/plan.ts";
 import { digestOf } from "../../../src/core/records/plan-file.ts";
 import type { SchemaEntry, TableEntry } from "../../../src/embedded/index.ts";
+import { repositoryIn } from "../../support/git/remote.ts";
 import {
   assetManifest,
   endings,
@@ -393,12 +393,7 @@ describe("a protected target", () => {
     const at = await scene(manifests);
     const config = readFileSync(join(at.folder, "dimsync.yaml"), "utf8");
     at.write("dimsync.yaml", config.replace(/(baseUrl: \S+)/u, "$1\n    protected: true"));
-    const git = (...args: readonly string[]): void =>
-      void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...args], { cwd: at.folder, stdio: "ignore" });
-    git("init", "-q");
-    git("add", ".");
-    git("commit", "-qm", "one");
-    return { at, git };
+    return { at, git: repositoryIn(at.folder) };
   };
 
   it("is not changed by apply without a saved plan: exit 3, nothing sent", async () => {

@@ -7,7 +7,7 @@ import { selfSigned } from "../../core/service/certificate.ts";
 import { proxyTo } from "../../core/service/connect-proxy.ts";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
-import { git as gitIn } from "../../support/git/remote.ts";
+import { commitAll, repositoryIn } from "../../support/git/remote.ts";
 import { ordersManifest } from "../../support/orders.ts";
 import { writeProject } from "../../support/project-folder.ts";
 import { outputsIn } from "./action-runner.ts";
@@ -31,13 +31,7 @@ targets:
     "temp/event.json": JSON.stringify(ofRepository),
   });
   const [work, remote, temp] = [join(root, "work"), join(root, "remote.git"), join(root, "temp")];
-  const git = (...args: readonly string[]): string => gitIn(work, ...args);
-  git("init", "--quiet", "--bare", "--initial-branch=main", remote);
-  git("init", "--quiet", "--initial-branch=main");
-  git("add", "--all");
-  git("commit", "--quiet", "--message", "first");
-  git("remote", "add", "origin", remote);
-  git("push", "--quiet", "origin", "main");
+  const git = repositoryIn(work, remote);
   const env = {
     ...gitEnv,
     GITHUB_ACTIONS: "true",
@@ -103,8 +97,7 @@ test("apply --protect-only of a protected target sends what protects and fails w
   const { run, work, git, outputs, forgetOutputs } = startCheckout();
   const held = "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: gold }\nspec: { name: Gold, description: the best }\n";
   writeFileSync(join(work, "manifests/gold.yaml"), held);
-  git("add", "--all");
-  git("commit", "--quiet", "--message", "describe a tag");
+  commitAll(work, "describe a tag");
   git("push", "--quiet", "origin", "main");
   expect((await run("apply", "-t", "a", "--protect-only")).code).toBe(4);
   expect(outputs()).toMatchObject({ exit_code: "4", summary_line: "Apply on a: 3 done, 1 held" });
@@ -115,12 +108,11 @@ test("apply --protect-only of a protected target sends what protects and fails w
 });
 
 test("a target without changes is reported once, and the outputs still show what the first target did", async () => {
-  const { run, work, git, outputs, summary, forgetOutputs } = startCheckout();
+  const { run, work, outputs, summary, forgetOutputs } = startCheckout();
   await run("apply", "-t", "b");
   forgetOutputs();
   writeFileSync(join(work, "manifests/note.yaml"), "# Without a change of the project, apply does not plan again.\n");
-  git("add", "--all");
-  git("commit", "--quiet", "--message", "note");
+  commitAll(work, "note");
   expect((await run("apply", "-t", "a", "-t", "b")).code).toBe(0);
   expect(outputs()["has_changes"]).toBe("true");
   expect(summary().match(/^## .*target|^## .*`b`.*$/gmu)).toEqual(["## Plan for `b`: no changes"]);
@@ -197,7 +189,6 @@ test("GitHub is reached through the proxy of HTTPS_PROXY", async () => {
   expect(new Set(proxy.tunnels.map(({ target }) => target))).toEqual(new Set(["github.example.com:443"]));
 });
 
-
 describe("a pull request that sends the key of one of two targets elsewhere", () => {
   const startRequest = async () => {
     const github = await startGithub();
@@ -251,8 +242,7 @@ test("a pull request fails if something is blocked, and is annotated only at the
   const rule = (name: string, table: string, priority: number): string =>
     `apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: ${name} }\nspec: { integration: orders, priority: ${priority}, rules: [{ match: { table: ${table} }, set: { enabled: true } }] }\n`;
   writeFileSync(join(work, "manifests/before.yaml"), rule("before", "x*", 5));
-  git("add", "--all");
-  git("commit", "--quiet", "--message", "before");
+  commitAll(work, "before");
   git("push", "--quiet", "origin", "main");
   const env = requestEnv(github.url);
   writeFileSync(join(work, "manifests/after.yaml"), `# new\n${rule("after", "y*", 7)}`);
@@ -289,8 +279,7 @@ spec: { integration: forum, rules: [{ match: { column: "*" }, set: { enabled: tr
   writeFileSync(join(work, "manifests/forum.yaml"), forum);
   // The base has the same account.
   writeFileSync(join(work, "dimsync.yaml"), read("dimsync.yaml").replace("embedded:a.json", "embedded:a.json"));
-  git("add", "--all");
-  git("commit", "--quiet", "--message", "manage the forum");
+  commitAll(work, "manage the forum");
   git("push", "--quiet", "origin", "main");
   expect((await run("apply", "-t", "a")).code).toBe(0);
   const account = read("a.json");

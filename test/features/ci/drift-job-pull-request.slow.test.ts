@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { branchName } from "../../../src/features/ci/drift-job.ts";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
-import { git as gitIn } from "../../support/git/remote.ts";
+import { git as gitIn, repositoryIn } from "../../support/git/remote.ts";
 import { ordersManifest } from "../../support/orders.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
@@ -81,7 +81,6 @@ async function startJob({ env: jobEnv }: Forge) {
     "work/.gitignore": ".dimsync/\n",
   });
   const [work, remote] = [join(root, "work"), join(root, "remote.git")];
-  const git = (...args: readonly string[]): string => gitIn(work, ...args);
   const env = {
     ...gitEnv,
     ...jobEnv,
@@ -90,14 +89,9 @@ async function startJob({ env: jobEnv }: Forge) {
   };
   const command = (...argv: readonly string[]) => runCommand(argv, work, env);
   await command("apply", "--yes", "-q", "--allow", "maxExposedColumns=test").catch(() => undefined);
-  git("init", "--quiet", "--bare", "--initial-branch=main", remote);
-  git("init", "--quiet", "--initial-branch=main");
-  git("remote", "add", "origin", remote);
   await command("catalog", "accept", "--all", "-q");
   await command("apply", "--yes", "-q");
-  git("add", "--all");
-  git("commit", "--quiet", "--message", "first");
-  git("push", "--quiet", "origin", "main");
+  const git = repositoryIn(work, remote);
   const change = (work_: (columns: Record<string, { enabled: boolean; hashed: boolean }>) => void, event: string) =>
     service.mutate(
       (state) => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Pushed, pushFile } from "../../../src/features/ci/push-file.ts";
 import { gitEnv as env } from "../../support/git/env.ts";
-import { git } from "../../support/git/remote.ts";
+import { git, repositoryIn } from "../../support/git/remote.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 const author = { name: "Bot", email: "bot@example.com" };
@@ -17,11 +17,7 @@ function twoJobs(ids = "a: 1\n"): { readonly remote: string; readonly one: strin
     string,
     string,
   ];
-  git(root, "init", "--quiet", "--bare", "--initial-branch=main", remote);
-  git(first, "init", "--quiet", "--initial-branch=main");
-  git(first, "add", "--all");
-  git(first, "commit", "--quiet", "--message", "first");
-  git(first, "push", "--quiet", remote, "main");
+  repositoryIn(first, remote);
   for (const clone of [one, two]) git(root, "clone", "--quiet", "--depth=1", `file://${remote}`, clone);
   return { remote, one, two };
 }

@@ -5,7 +5,7 @@ import { workflows } from "../../../src/features/init/workflows/index.ts";
 import { runCommand } from "../../support/command.ts";
 import { folderOfRun } from "../../support/folder-of-run.ts";
 import { gitEnv } from "../../support/git/env.ts";
-import { git } from "../../support/git/remote.ts";
+import { commitAll, git } from "../../support/git/remote.ts";
 import { writeProject } from "../../support/project-folder.ts";
 import { type ActionRun, type Machine, runAction, runWorkflow } from "./action-runner.ts";
 import { type GithubStandIn, githubToken } from "./github-stand-in.ts";
@@ -91,8 +91,7 @@ export function startRepository(files: Readonly<Record<string, string>>) {
         mkdirSync(dirname(join(work, path)), { recursive: true });
         writeFileSync(join(work, path), text, text.startsWith("#!") ? { mode: 0o755 } : {});
       }
-      git(work, "add", "--all");
-      git(work, "commit", "--quiet", "--message", "change");
+      commitAll(work);
       push(branch);
     },
     merge: (branch: string): void => {

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -8,6 +7,7 @@ import type { DoctorReport } from "../../../src/features/doctor/doctor.ts";
 import { dbtManifest } from "../../core/labels/dbt-manifest.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 import { freePort } from "../../support/free-port.ts";
+import { repositoryIn } from "../../support/git/remote.ts";
 
 let project: AccountProject;
 beforeEach(async () => {
@@ -190,13 +190,9 @@ test("labels that nothing uses, labelled columns that the account does not have,
 
 test("files that a run elsewhere does not have, links that are not read, and ignore entries without a match are warnings", async () => {
   await project.importJson();
-  const git = (...args: readonly string[]) =>
-    execFileSync("git", ["-C", project.folder, "-c", "user.name=Dana", "-c", "user.email=dana@example.com", ...args]);
-  git("init", "-q");
   await project.write(".gitignore", "# local\n*.local.yaml\n.dimsync/\n");
   await editConfig((text) => `${text}ignore: [{ address: Tag/pii, path: /descripton, reason: theirs }]\n`);
-  git("add", ".");
-  git("commit", "-qm", "one");
+  repositoryIn(project.folder);
   const tag = (name: string) => `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: ${name} }\nspec: { name: ${name} }\n`;
   await project.write("manifests/a.local.yaml", tag("a"));
   await project.write("manifests/new file.yaml", tag("b"));

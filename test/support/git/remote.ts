@@ -16,6 +16,24 @@ export const git = (folder: string, ...args: readonly string[]): string =>
     maxBuffer: 2 ** 28,
   }).trim();
 
+/** Makes a repository of the folder, with all of its files in a commit on main, which is pushed to a new bare `remote`. Returns git in it. */
+export function repositoryIn(folder: string, remote?: string): (...args: readonly string[]) => string {
+  const inside = (...args: readonly string[]): string => git(folder, ...args);
+  inside("init", "--quiet", "--initial-branch=main");
+  commitAll(folder, "first");
+  if (remote === undefined) return inside;
+  inside("init", "--quiet", "--bare", "--initial-branch=main", remote);
+  inside("remote", "add", "origin", remote);
+  inside("push", "--quiet", "origin", "main");
+  return inside;
+}
+
+/** Commits all changes in the folder, if there are any. */
+export function commitAll(folder: string, message = "change"): void {
+  git(folder, "add", "--all");
+  git(folder, "commit", "--quiet", "--allow-empty", "--message", message);
+}
+
 export interface GitRemote {
   /** A bare repository with one commit on the branch main. */
   readonly bare: string;

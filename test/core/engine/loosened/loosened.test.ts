@@ -1,10 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../../../src/index.ts";
 import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
+import { repositoryIn } from "../../../support/git/remote.ts";
 import { keyVariable, writeFolder } from "../../../support/project-folder.ts";
 import { startService, type TestService } from "../../../support/service.ts";
 import { type DbtTable, dbtManifest } from "../../labels/dbt-manifest.ts";
@@ -95,15 +95,11 @@ const runIn = ({ folder, service }: Reviewed, ...argv: readonly string[]) =>
 
 async function applied(base: Files, broken: Files): Promise<Reviewed> {
   const folder = writeFolder({ ".gitignore": ".dimsync\n" });
-  const git = (...args: readonly string[]) =>
-    execFileSync("git", ["-C", folder, "-c", "user.name=Test", "-c", "user.email=bot@example.com", ...args]);
   const made = { service: await startService(), folder };
-  git("init", "-q", "-b", "main");
   writeIn(made, base);
   expect((await runIn(made, "apply", "--yes")).code).toBe(0);
   writeIn(made, broken);
-  git("add", "-A");
-  git("commit", "-qm", "start");
+  repositoryIn(folder);
   return made;
 }
 

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { yamlParser } from "../../../../src/core/manifests/config/options.ts";
 import { type LoadOptions, listTargets } from "../../../../src/core/manifests/project.ts";
 import { ProblemsError } from "../../../../src/core/model/errors.ts";
-import { config, headings, load, manifest, writeFiles } from "../project-on-disk.ts";
+import { writeProject } from "../../../support/project-folder.ts";
+import { config, headings, load, manifest } from "../project-on-disk.ts";
 
 const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
 
@@ -43,9 +44,9 @@ describe("targets", () => {
     expect((await load(files, { env: { DIMSYNC_TARGET: "prod" } })).settings.target).toBe("prod");
   });
   test("listTargets returns them in the order of the file, and default if there is none", async () => {
-    expect(await listTargets({ cwd: writeFiles(files), env: {} })).toEqual(["prod", "test"]);
-    expect(await listTargets({ cwd: writeFiles({}), env: {} })).toEqual(["default"]);
-    await expect(listTargets({ cwd: writeFiles({ "dimsync.yaml": "a: b: c" }), env: {} })).rejects.toBeInstanceOf(ProblemsError);
+    expect(await listTargets({ cwd: writeProject(files), env: {} })).toEqual(["prod", "test"]);
+    expect(await listTargets({ cwd: writeProject({}), env: {} })).toEqual(["default"]);
+    await expect(listTargets({ cwd: writeProject({ "dimsync.yaml": "a: b: c" }), env: {} })).rejects.toBeInstanceOf(ProblemsError);
   });
   test("a variable without a value in a target that is not selected is not a problem", async () => {
     const text = config(

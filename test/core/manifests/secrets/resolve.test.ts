@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { resolveSecrets } from "../../../../src/core/manifests/secrets/resolve.ts";
 import { type SecretReference, type SecretSource, secretKey } from "../../../../src/core/model/settings/secret.ts";
-import { writeFiles } from "../project-on-disk.ts";
+import { writeProject } from "../../../support/project-folder.ts";
 
 const canary = "canary-4711";
 const node = (script: string): readonly string[] => [process.execPath, "-e", script];
@@ -23,7 +23,7 @@ const files = {
 async function resolveOne(source: SecretSource, env: Readonly<Record<string, string>> = {}) {
   const wanted = reference(source);
   const { values, problems } = await resolveSecrets([wanted], {
-    folder: writeFiles(files),
+    folder: writeProject(files),
     env: { DIMSYNC_ALLOW_CODE: "1", ...env },
   });
   const value = values.get(secretKey(wanted));
@@ -115,7 +115,7 @@ test("a command does not run unless the environment allows code", async () => {
 });
 
 test("equal references share one value, and their command runs once", async () => {
-  const folder = writeFiles({ "count.txt": "" });
+  const folder = writeProject({ "count.txt": "" });
   const exec = node("require('fs').appendFileSync('count.txt', 'x'); console.log(require('fs').readFileSync('count.txt', 'utf8'))");
   const { values } = await resolveSecrets(
     [
@@ -140,7 +140,7 @@ test("every failure is reported, in the order of the references", async () => {
 
 test("an interruption ends the command and the wait", async () => {
   const controller = new AbortController();
-  const folder = writeFiles({});
+  const folder = writeProject({});
   const exec = node("require('fs').writeFileSync('started', ''); setInterval(() => {}, 1000)");
   const resolving = resolveSecrets([reference({ exec })], { folder, env: { DIMSYNC_ALLOW_CODE: "1" }, signal: controller.signal });
   controller.abort(new Error("interrupted"));
@@ -150,7 +150,7 @@ test("an interruption ends the command and the wait", async () => {
 test.skipIf(process.platform === "win32")(
   "a relative command is relative to the folder of dimsync.yaml, and must be executable",
   async () => {
-    const folder = writeFiles({ "bin/get": "#!/bin/sh\necho got\n" });
+    const folder = writeProject({ "bin/get": "#!/bin/sh\necho got\n" });
     const wanted = reference({ exec: ["./bin/get"] });
     const first = await resolveSecrets([wanted], { folder, env: { DIMSYNC_ALLOW_CODE: "1" } });
     expect(first.problems[0]?.message).toContain("is not executable");

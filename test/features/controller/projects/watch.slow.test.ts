@@ -1,9 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Project } from "../../../../src/core/manifests/project.ts";
 import { watchedProject } from "../../../../src/features/controller/projects/watch.ts";
+import { repositoryIn } from "../../../support/git/remote.ts";
 import { writeProject } from "../../../support/project-folder.ts";
 import { waiting } from "../../../support/waiting.ts";
 
@@ -17,11 +17,7 @@ function project({ isWatching = true } = {}) {
     "manifests/pii.yaml": tag("pii", "one"),
     "manifests/empty/README.md": "",
   });
-  const git = (...args: readonly string[]): string =>
-    execFileSync("git", ["-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { encoding: "utf8" }).trim();
-  git("init", "-q");
-  git("add", ".");
-  git("commit", "-qm", "one");
+  const git = repositoryIn(folder);
   const watched = watchedProject({ cwd: folder, env: { PATH: process.env["PATH"] } });
   if (isWatching) onTestFinished(watched.watch(() => {}));
   const { signal } = new AbortController();
