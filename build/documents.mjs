@@ -252,7 +252,7 @@ export async function controllerTypes() {
       ["Exit", "exit.ts"],
       ["JsonValue", "json/json.ts"],
       ["Plan", "plan.ts"],
-      ["Result", "result.ts"],
+      ["Result", "plan.ts"],
     ],
     ["ControllerMode", "settings/config.ts"],
   ].map(([name, file]) => `import type { ${name} } from "${core}${file}";\n`);

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { DimsyncError, messageOf } from "../core/model/errors.ts";
-import type { Plan } from "../core/model/plan.ts";
-import type { Result } from "../core/model/result.ts";
+import type { Plan, Result } from "../core/model/plan.ts";
 import { masked } from "../core/model/settings/secret.ts";
 import { writeAtomic } from "../core/records/files/atomic.ts";
 import type { Document } from "../core/render/index.ts";

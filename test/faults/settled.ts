@@ -1,5 +1,4 @@
-import type { Plan } from "../../src/core/model/plan.ts";
-import type { Result } from "../../src/core/model/result.ts";
+import type { Plan, Result } from "../../src/core/model/plan.ts";
 import { shellWord } from "../../src/core/text/shell.ts";
 import type { AccountState, EmbeddedService } from "../../src/embedded/index.ts";
 import { runCommand } from "../support/command.ts";

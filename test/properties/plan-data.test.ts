@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { eachChange } from "../../src/core/model/changes.ts";
 import { canonicalJson } from "../../src/core/model/json/json.ts";
-import type { Plan } from "../../src/core/model/plan.ts";
-import type { Result } from "../../src/core/model/result.ts";
+import type { Plan, Result } from "../../src/core/model/plan.ts";
 import { renderers } from "../../src/core/render/index.ts";
 import type { Exchange } from "../../src/embedded/index.ts";
 import { isPlain } from "../support/changes.ts";

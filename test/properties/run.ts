@@ -1,7 +1,6 @@
 import type { PlanOptions } from "../../src/core/engine/session.ts";
 import { loadProject } from "../../src/core/manifests/project.ts";
-import type { Plan } from "../../src/core/model/plan.ts";
-import type { Result } from "../../src/core/model/result.ts";
+import type { Plan, Result } from "../../src/core/model/plan.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../src/core/operations/apply.ts";
 import { driftAccount } from "../../src/core/operations/drift.ts";
 import { planAccount } from "../../src/core/operations/plan.ts";

@@ -1,7 +1,7 @@
 import type { WriteSession } from "../engine/session.ts";
 import type { Address } from "../model/address.ts";
 import { isInCreation, type ServiceError } from "../model/errors.ts";
-import { exponentialMs } from "../model/runtime/backoff.ts";
+import { exponentialMs } from "../model/runtime/clock.ts";
 
 /** The service refuses a request while another one is at work. */
 const busyStatuses: readonly (number | undefined)[] = [409, 423, 425];

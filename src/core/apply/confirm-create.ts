@@ -3,7 +3,7 @@ import { creationEvidence, findCreated } from "../engine/recover.ts";
 import { readIfPossible } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
 import type { AuditEntry } from "../model/live.ts";
-import { exponentialMs } from "../model/runtime/backoff.ts";
+import { exponentialMs } from "../model/runtime/clock.ts";
 import type { Step } from "./step.ts";
 
 /** A POST that was sent, or may have been. */

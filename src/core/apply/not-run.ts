@@ -1,6 +1,5 @@
-import type { Plan } from "../model/plan.ts";
+import type { ItemResult, Plan } from "../model/plan.ts";
 import { stopsApply } from "../model/problem.ts";
-import type { ItemResult } from "../model/result.ts";
 import type { Code } from "../model/titles.ts";
 
 /** Why no item of a plan was started. */

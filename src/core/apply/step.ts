@@ -4,8 +4,7 @@ import type { WriteSession } from "../engine/session.ts";
 import type { Kind, Unit } from "../kinds/kind.ts";
 import { isInCreation, readIfPossible, type ServiceError } from "../model/errors.ts";
 import { type ExtendedCall, extendedCallOf, isNotOffered } from "../model/extended.ts";
-import type { ChangeGroup, Item, NotKept } from "../model/plan.ts";
-import type { ItemResult, Outcome } from "../model/result.ts";
+import type { ChangeGroup, Item, ItemResult, NotKept, Outcome } from "../model/plan.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import type { RunRecords } from "./waves.ts";
 

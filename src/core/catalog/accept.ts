@@ -1,7 +1,7 @@
 import type { GoneColumn } from "../model/columns.ts";
 import { getOrAdd } from "../model/maps.ts";
 import { catalogText, type ReviewedById, type ReviewedIntegrationColumns } from "./blocks.ts";
-import type { Tables } from "./groups.ts";
+import type { Tables } from "./seen.ts";
 
 /** What of the live columns is accepted. */
 export interface Acceptance {

@@ -2,7 +2,7 @@ import { byText } from "../model/address.ts";
 import { escaped, fromPointer } from "../model/json/pointer.ts";
 import { getOrAdd } from "../model/maps.ts";
 import { inlineYaml, stringYaml } from "../yaml/print.ts";
-import type { Tables } from "./groups.ts";
+import type { Tables } from "./seen.ts";
 
 /** The reviewed columns of one integration. */
 export interface ReviewedIntegrationColumns {

@@ -7,7 +7,7 @@ import type { Problem } from "../model/problem.ts";
 import { nameText } from "../text/paths.ts";
 import { type ReviewedById, reviewedIn } from "./blocks.ts";
 import type { Catalog } from "./file.ts";
-import type { Tables } from "./groups.ts";
+import type { Tables } from "./seen.ts";
 import { columnsSeen, recordedGroups } from "./seen.ts";
 
 interface ReviewOptions {

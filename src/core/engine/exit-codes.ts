@@ -1,7 +1,7 @@
 import { combineExits, type Exit } from "../model/exit.ts";
+import type { Result } from "../model/plan.ts";
 import { type Plan, unmanagedObjects } from "../model/plan.ts";
 import { stopsApply } from "../model/problem.ts";
-import type { Result } from "../model/result.ts";
 
 const shared = [
   "changes",

@@ -8,8 +8,8 @@ import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manu
 import { type Diagnostic, type Locate, type Problem, stopsApply, toDiagnostic } from "../model/problem.ts";
 import { enumerate } from "../text/describe.ts";
 import { grouped } from "../text/lists.ts";
-import { severities } from "../text/severity.ts";
 import { withTarget } from "../text/shell.ts";
+import { severities } from "../text/signs.ts";
 import { groupProblems } from "./group-problems.ts";
 import { numbered } from "./number-items.ts";
 import { holdWaiting } from "./protect-only.ts";

@@ -6,6 +6,7 @@ import type {
   Cause,
   Deferred,
   Item,
+  ItemResult,
   Loosened,
   Manual,
   NamedObject,
@@ -22,6 +23,9 @@ import type { Nodes } from "./nodes.ts";
 import type { SourceLocation } from "./problem.ts";
 
 export type * from "./documents.generated.d.ts";
+
+/** How one item of an apply ended. */
+export type Outcome = ItemResult["outcome"];
 
 /** Whether it adds or removes the relation of a tag. */
 export const isOfRelation = ({ action }: Pick<Item, "action">): boolean => action === "relate" || action === "unrelate";

@@ -5,15 +5,14 @@ import { type LoadOptions, type Project, withLocations } from "../manifests/proj
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits } from "../model/exit.ts";
 import { groupBy } from "../model/maps.ts";
-import type { NotKept, Plan } from "../model/plan.ts";
-import type { Result } from "../model/result.ts";
+import type { NotKept, Plan, Result } from "../model/plan.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
 import { titles } from "../model/titles.ts";
 import type { Lease, RecordsRun, RecordsState } from "../records/records.ts";
 import type { AppliedCommit } from "../records/remembered.ts";
 import type { Client } from "../service/client.ts";
-import { differsInSpace } from "../text/white-space.ts";
+import { differsInSpace } from "../text/values.ts";
 import { openAccount, resolveAll } from "./account.ts";
 import { jobUrl, openRecords, versionText, withRecords } from "./open-records.ts";
 import { refusesOutsideChanges, withAppliedBase } from "./plan.ts";

@@ -1,6 +1,5 @@
 import type { Comparison } from "../model/comparison.ts";
-import type { Plan } from "../model/plan.ts";
-import type { Result, Validation } from "../model/result.ts";
+import type { Plan, Result, Validation } from "../model/plan.ts";
 
 /** The result of a command, which every output format renders. */
 export type Document = Plan | Result | Validation;

@@ -1,8 +1,7 @@
 import type { Comparison } from "../model/comparison.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { GuardFinding } from "../model/findings.ts";
-import type { Item, Plan } from "../model/plan.ts";
-import type { Result, Validation } from "../model/result.ts";
+import type { Item, Plan, Result, Validation } from "../model/plan.ts";
 import { visible } from "../text/control-characters.ts";
 import { callsText, counted, countList } from "../text/counts.ts";
 import { andMore, joinParts } from "../text/lists.ts";

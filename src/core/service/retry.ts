@@ -1,4 +1,4 @@
-import { exponentialMs } from "../model/runtime/backoff.ts";
+import { exponentialMs } from "../model/runtime/clock.ts";
 import type { HttpHeaders, Method } from "./connection/transport.ts";
 import type { Failure } from "./errors.ts";
 

@@ -1,6 +1,5 @@
-import type { Action } from "../model/plan.ts";
+import type { Action, Outcome } from "../model/plan.ts";
 import type { Severity } from "../model/problem.ts";
-import type { Outcome } from "../model/result.ts";
 
 /** One character for each action, outcome and severity, the same in every text format. */
 export const actionSigns: Readonly<Record<Action, string>> = { create: "+", update: "~", relate: "→", unrelate: "-", bind: "=" };
@@ -17,3 +16,11 @@ export const outcomeSigns: Readonly<Record<Outcome, string>> = {
 };
 
 export const severitySigns: Readonly<Record<Severity, string>> = { error: "✗", warning: "⚠", info: "i" };
+
+/** From the highest to the lowest. */
+export const severities: readonly Severity[] = ["error", "warning", "info"];
+
+/** Sorted by severity, the order of each severity unchanged. */
+export function errorsFirst<T extends { readonly severity: Severity }>(all: readonly T[]): readonly T[] {
+  return severities.flatMap((severity) => all.filter((one) => one.severity === severity));
+}

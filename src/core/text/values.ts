@@ -62,3 +62,8 @@ function isShort(value: JsonValue): boolean {
 function hanging(marker: string, lines: readonly string[]): readonly string[] {
   return lines.map((line, index) => `${index === 0 ? marker : " ".repeat(marker.length)}${line}`);
 }
+/** Whether two values are texts that differ only in white space at their ends or in their line ends. */
+export const differsInSpace = (a: unknown, b: unknown): boolean =>
+  typeof a === "string" && typeof b === "string" && a !== b && plain(a) === plain(b);
+
+const plain = (text: string): string => text.replace(/[ \t]*(?:\r\n?|\n)/gu, "\n").trim();

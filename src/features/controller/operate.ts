@@ -1,6 +1,6 @@
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { Database } from "../../core/records/postgres/connection.ts";
-import { iso } from "../../core/records/postgres/iso.ts";
+import { iso } from "../../core/records/postgres/connection.ts";
 import { shellWord } from "../../core/text/shell.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 import { rowsOf } from "./database/rows.ts";

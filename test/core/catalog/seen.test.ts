@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Tables } from "../../../src/core/catalog/groups.ts";
+import type { Tables } from "../../../src/core/catalog/seen.ts";
 import { columnsSeen, recordedGroups } from "../../../src/core/catalog/seen.ts";
 
 const users = (...names: readonly string[]): Tables => new Map([["public", new Map([["users", new Set(names)]])]]);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { applyExit, type FailOn, planExit } from "../../../src/core/engine/exit-codes.ts";
 import type { ExitCode } from "../../../src/core/model/exit.ts";
-import type { Plan } from "../../../src/core/model/plan.ts";
-import type { ItemResult, Result } from "../../../src/core/model/result.ts";
+import type { ItemResult, Plan, Result } from "../../../src/core/model/plan.ts";
 import type { Code } from "../../../src/core/model/titles.ts";
 import { item, plan } from "../render/plans.ts";
 

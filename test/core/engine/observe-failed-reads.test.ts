@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Result } from "../../../src/core/model/result.ts";
+import type { Result } from "../../../src/core/model/plan.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
 import { seedAccount } from "../../../src/embedded/index.ts";
 import { refusedUrl } from "../../support/loopback.ts";

@@ -1,5 +1,4 @@
-import type { Held, Plan } from "../../../src/core/model/plan.ts";
-import type { Result } from "../../../src/core/model/result.ts";
+import type { Held, Plan, Result } from "../../../src/core/model/plan.ts";
 import { change, item, plan } from "./plans.ts";
 import { doneResult } from "./results.ts";
 

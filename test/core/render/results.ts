@@ -1,4 +1,4 @@
-import type { ItemResult, Result } from "../../../src/core/model/result.ts";
+import type { ItemResult, Result } from "../../../src/core/model/plan.ts";
 import { diagnostics } from "./diagnostics.ts";
 import { fullPlan } from "./full-plan.ts";
 import { change } from "./plans.ts";

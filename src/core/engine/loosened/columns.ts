@@ -15,7 +15,7 @@ import { type CompiledPolicy, compilePolicy, isValidOn } from "../../policies/co
 import { policyQuestion, type Violated } from "../../policies/violations.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
-import { severities } from "../../text/severity.ts";
+import { severities } from "../../text/signs.ts";
 import type { BaseView } from "../origin.ts";
 import type { Draft, Review } from "./entry.ts";
 import type { LabelTallies, Loss, LostLabels } from "./labels.ts";

@@ -13,7 +13,7 @@ import {
 import { isValidOn } from "../../policies/compile.ts";
 import { policiesIn } from "../../policies/validate.ts";
 import { visible } from "../../text/control-characters.ts";
-import { severities } from "../../text/severity.ts";
+import { severities } from "../../text/signs.ts";
 import { type Draft, type Review, until } from "./entry.ts";
 
 // What manifests give up, as far as they show it without the account.

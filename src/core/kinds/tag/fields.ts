@@ -3,7 +3,7 @@ import type { LiveTag } from "../../model/live.ts";
 import type { DraftFacts, DraftItem, NotKept, PathChange } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type TagSpec } from "../../model/resource.ts";
-import { differsInSpace } from "../../text/white-space.ts";
+import { differsInSpace } from "../../text/values.ts";
 import { sentInVain, type WrittenName, writtenIn } from "../fields.ts";
 import type { AccountView, Unit } from "../kind.ts";
 import { tagFields, users } from "../lists.ts";

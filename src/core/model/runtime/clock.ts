@@ -13,3 +13,9 @@ export const systemClock: Clock = {
     await setTimeout(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {});
   },
 };
+/** The pause after an attempt in milliseconds: `firstMs`, twice as long each time, at most `mostMs`. `attempt` counts from 1. */
+export const exponentialMs = (attempt: number, firstMs: number, mostMs = Number.POSITIVE_INFINITY): number =>
+  Math.min(mostMs, firstMs * 2 ** (attempt - 1));
+
+/** Between half and one and a half times the pause, so that processes that failed together do not try again together. */
+export const spread = (pauseMs: number): number => pauseMs * (0.5 + Math.random());

@@ -3,7 +3,7 @@ import { constants, copyFile, link, lstat, open, readFile, rename, unlink, write
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject, own } from "../../model/json/json.ts";
 import { parseJson } from "../../model/json/parse.ts";
-import { spread } from "../../model/runtime/backoff.ts";
+import { spread } from "../../model/runtime/clock.ts";
 import { type HolderProcess, hasEnded, thisHolder, toHolder } from "../process-identity.ts";
 import { isErrno } from "./fs-errors.ts";
 

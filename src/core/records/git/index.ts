@@ -5,9 +5,8 @@ import type { Records, RecordsChange } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { SharedStore, WriteOutcome } from "../shared/store.ts";
 import { recordsRefused, recordsUnreadable } from "../store-errors.ts";
-import { commitOn } from "./commit.ts";
+import { commitOn, parseMessage } from "./commit.ts";
 import { type Landing, land, whatIsThere } from "./land.ts";
-import { parseMessage } from "./message.ts";
 import type { RecordsRepository } from "./repository.ts";
 import { type GitStoreOptions, loadTip, openStore, type Tip } from "./store.ts";
 

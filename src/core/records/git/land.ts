@@ -1,6 +1,6 @@
 import { GitError } from "../../git/process.ts";
 import { isDenied } from "../../git/refusals.ts";
-import { exponentialMs, spread } from "../../model/runtime/backoff.ts";
+import { exponentialMs, spread } from "../../model/runtime/clock.ts";
 import type { Clock } from "../lease.ts";
 import type { RecordsRepository } from "./repository.ts";
 

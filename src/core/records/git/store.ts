@@ -1,7 +1,7 @@
 import { GitError } from "../../git/process.ts";
 import { isHopeless } from "../../git/refusals.ts";
 import { DimsyncError } from "../../model/errors.ts";
-import { exponentialMs } from "../../model/runtime/backoff.ts";
+import { exponentialMs } from "../../model/runtime/clock.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { type Clock, systemClock } from "../lease.ts";
 import { ContentError } from "../readers.ts";

@@ -189,3 +189,5 @@ export function isRefusal(error: unknown): boolean {
 /** Whether the tables do not exist. */
 export const isUndefinedTable = (error: unknown): boolean =>
   error instanceof DatabaseError && (error.code === "42P01" || error.code === "3F000");
+/** An expression for a time in ISO 8601, in UTC. */
+export const iso = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -5,7 +5,7 @@ import { escapeLiteral } from "pg";
 import { DimsyncError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import { parseJson } from "../../model/json/parse.ts";
-import { exponentialMs, spread } from "../../model/runtime/backoff.ts";
+import { exponentialMs, spread } from "../../model/runtime/clock.ts";
 import { emptyContent, emptyState } from "../facts.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import { type Clock, systemClock } from "../lease.ts";
@@ -16,8 +16,7 @@ import type { Next, SharedStore, Version, WriteOutcome } from "../shared/store.t
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsRefused, recordsUnreadable, type StorePlace } from "../store-errors.ts";
 import { parseRecords, printRecords } from "../text.ts";
-import { type Database, isRefusal, isUndefinedTable, openDatabase, type WatchedDatabase, wordsOf } from "./connection.ts";
-import { iso } from "./iso.ts";
+import { type Database, iso, isRefusal, isUndefinedTable, openDatabase, type WatchedDatabase, wordsOf } from "./connection.ts";
 import { beginDurable, initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
 import { toStored } from "./stored-text.ts";
 

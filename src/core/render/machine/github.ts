@@ -3,7 +3,7 @@ import { defined } from "../../model/json/json.ts";
 import { placeText, type Severity } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
 import { grouped, moreOf } from "../../text/lists.ts";
-import { errorsFirst, severities } from "../../text/severity.ts";
+import { errorsFirst, severities } from "../../text/signs.ts";
 import { withoutCommands, workflowCommand } from "../../text/workflow-commands.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { renderMarkdown } from "../markdown/index.ts";

@@ -1,7 +1,6 @@
 import { changeCount } from "../../model/changes.ts";
-import type { Item } from "../../model/plan.ts";
+import type { Item, ItemResult } from "../../model/plan.ts";
 import { placeText } from "../../model/problem.ts";
-import type { ItemResult } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";

@@ -1,9 +1,8 @@
 import { byText } from "../../model/address.ts";
-import type { Plan } from "../../model/plan.ts";
+import type { Plan, Result } from "../../model/plan.ts";
 import { unmanagedObjects } from "../../model/plan.ts";
 import type { Severity } from "../../model/problem.ts";
-import type { Result } from "../../model/result.ts";
-import { severities } from "../../text/severity.ts";
+import { severities } from "../../text/signs.ts";
 import { openFindings } from "../report/policies.ts";
 import { kindOfList } from "../report/unmanaged.ts";
 import { familyText, type Labels, type Sample } from "./prometheus.ts";

@@ -1,6 +1,5 @@
 import type { ExitCode } from "../../model/exit.ts";
-import type { Plan } from "../../model/plan.ts";
-import type { Result } from "../../model/result.ts";
+import type { Plan, Result } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { enumerate } from "../../text/describe.ts";
 

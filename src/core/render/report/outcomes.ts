@@ -1,5 +1,4 @@
-import type { Action } from "../../model/plan.ts";
-import type { ItemResult, Outcome, Result } from "../../model/result.ts";
+import type { Action, ItemResult, Outcome, Result } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";

@@ -1,15 +1,14 @@
 import { changeCount, eachChange, isOutside } from "../../model/changes.ts";
 import type { Comparison } from "../../model/comparison.ts";
 import type { GuardFinding } from "../../model/findings.ts";
-import type { Deferred, Item, Loosened, Manual, Plan, Unverifiable } from "../../model/plan.ts";
+import type { Deferred, Item, Loosened, Manual, Plan, Result, Unverifiable } from "../../model/plan.ts";
 import { type Diagnostic, placeText } from "../../model/problem.ts";
-import type { Result } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
-import { errorsFirst } from "../../text/severity.ts";
 import { shellWord } from "../../text/shell.ts";
+import { errorsFirst } from "../../text/signs.ts";
 import { valueAt, valueLines } from "../../text/values.ts";
 import { code, type Entry, id, type Line, listLine, muted, name, place, type Section, value } from "../blocks.ts";
 import type { RenderOptions, Shown } from "../document.ts";

@@ -1,10 +1,9 @@
 import { changeCount } from "../../model/changes.ts";
-import type { Plan } from "../../model/plan.ts";
-import type { Validation } from "../../model/result.ts";
+import type { Plan, Validation } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted, countList } from "../../text/counts.ts";
 import { joinParts, targetList } from "../../text/lists.ts";
-import { severities } from "../../text/severity.ts";
+import { severities } from "../../text/signs.ts";
 import type { Document, Shown } from "../document.ts";
 import { alarmsIn } from "./changes/groups.ts";
 import { isDone, outcomesText } from "./outcomes.ts";

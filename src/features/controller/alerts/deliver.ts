@@ -5,7 +5,7 @@ import type { Receiver } from "../../../core/model/settings/notifications.ts";
 import { masked, Secret, secretKey } from "../../../core/model/settings/secret.ts";
 import { resolveAll } from "../../../core/operations/account.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
-import { iso } from "../../../core/records/postgres/iso.ts";
+import { iso } from "../../../core/records/postgres/connection.ts";
 import { jsonParameter } from "../../../core/records/postgres/stored-text.ts";
 import { rowsOf } from "../database/rows.ts";
 import type { Log } from "../log.ts";

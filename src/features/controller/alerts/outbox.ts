@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { alertSeverities, type MaintenanceWindow, type NotificationSettings } from "../../../core/model/settings/notifications.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
-import { iso } from "../../../core/records/postgres/iso.ts";
+import { iso } from "../../../core/records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 import { everyNotify, hasWorker, isLate, isSuspended, silenceOf } from "../views/sql.ts";
 import type { DeliveryJob } from "../work/queue.ts";

@@ -1,6 +1,6 @@
 import { type MaintenanceWindow, weekdays } from "../../../core/model/settings/notifications.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
-import { iso } from "../../../core/records/postgres/iso.ts";
+import { iso } from "../../../core/records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 import { type Pause, untilSql } from "../operate.ts";
 import type { AccountSummary } from "../views/status.ts";

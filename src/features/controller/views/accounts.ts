@@ -1,7 +1,7 @@
 import { byText } from "../../../core/model/address.ts";
 import { DimsyncError } from "../../../core/model/errors.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
-import { iso } from "../../../core/records/postgres/iso.ts";
+import { iso } from "../../../core/records/postgres/connection.ts";
 import { membersOf, rowsOf } from "../database/rows.ts";
 import { readRuns } from "./runs.ts";
 import {

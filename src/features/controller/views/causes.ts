@@ -1,5 +1,5 @@
 import type { Database } from "../../../core/records/postgres/connection.ts";
-import { iso } from "../../../core/records/postgres/iso.ts";
+import { iso } from "../../../core/records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 import { everyAccount, everyFinding, namedAccounts, riskOrder } from "./sql.ts";
 import type { CauseGroup, ClosedGroup, Part, Range } from "./status.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "../../../core/records/postgres/connection.ts";
-import { iso } from "../../../core/records/postgres/iso.ts";
+import { iso } from "../../../core/records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 import { listAccounts } from "./accounts.ts";
 import { everyNotify, intervals, isAlive, isFree, isOverdue, namedAccounts, whyNoReceivers } from "./sql.ts";

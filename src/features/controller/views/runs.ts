@@ -1,11 +1,10 @@
 import { constants } from "node:buffer";
 import { DimsyncError } from "../../../core/model/errors.ts";
 import { parseJson } from "../../../core/model/json/parse.ts";
-import type { Plan } from "../../../core/model/plan.ts";
-import type { Result } from "../../../core/model/result.ts";
+import type { Plan, Result } from "../../../core/model/plan.ts";
 import { gunzipText } from "../../../core/records/files/gunzip.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
-import { iso } from "../../../core/records/postgres/iso.ts";
+import { iso } from "../../../core/records/postgres/connection.ts";
 import { membersOf } from "../database/rows.ts";
 import type { BundleContent } from "../projects/bundle.ts";
 import { dirtyOf, everyAccount, namedAccounts } from "./sql.ts";

@@ -1,4 +1,4 @@
-import { iso } from "../../../core/records/postgres/iso.ts";
+import { iso } from "../../../core/records/postgres/connection.ts";
 
 // Parts of statements that mean the same everywhere: `a` is an account, `w` a worker, `f` a finding and `s` a suspension or silence.
 

@@ -1,9 +1,8 @@
 import type { Project } from "../../../core/manifests/project.ts";
 import { DimsyncError, LeaseLostError, ProblemsError, ServiceError } from "../../../core/model/errors.ts";
 import type { Exit } from "../../../core/model/exit.ts";
-import type { Plan } from "../../../core/model/plan.ts";
+import type { Plan, Result } from "../../../core/model/plan.ts";
 import type { Diagnostic } from "../../../core/model/problem.ts";
-import type { Result } from "../../../core/model/result.ts";
 import { driftAccount } from "../../../core/operations/drift.ts";
 import type { RunEnvironment } from "../../../core/operations/session.ts";
 import { counted } from "../../../core/text/counts.ts";

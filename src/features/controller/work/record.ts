@@ -6,7 +6,7 @@ import type { ControllerMode } from "../../../core/model/settings/config.ts";
 import type { AlertEvent } from "../../../core/model/settings/notifications.ts";
 import { masked } from "../../../core/model/settings/secret.ts";
 import type { Queries, TransactionalDatabase } from "../../../core/records/postgres/connection.ts";
-import { iso } from "../../../core/records/postgres/iso.ts";
+import { iso } from "../../../core/records/postgres/connection.ts";
 import { jsonParameter } from "../../../core/records/postgres/stored-text.ts";
 import { andMore } from "../../../core/text/lists.ts";
 import { rowsOf } from "../database/rows.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Project } from "../../../core/manifests/project.ts";
-import { exponentialMs } from "../../../core/model/runtime/backoff.ts";
+import { exponentialMs } from "../../../core/model/runtime/clock.ts";
 import { traced } from "../../../core/model/runtime/traced.ts";
 import { type ControllerMode, controllerModes } from "../../../core/model/settings/config.ts";
 import type { Environment } from "../../../core/model/settings/env.ts";

@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Plan } from "../../../../src/core/model/plan.ts";
-import type { Result } from "../../../../src/core/model/result.ts";
+import type { Plan, Result } from "../../../../src/core/model/plan.ts";
 import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { errorsFirst } from "../../../src/core/text/severity.ts";
+import { errorsFirst } from "../../../src/core/text/signs.ts";
 
 test("errors come first, in their own order", () => {
   const entries = (["info", "error", "warning", "error"] as const).map((severity, index) => ({ severity, index }));

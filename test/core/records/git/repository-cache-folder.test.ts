@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlink
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { recordsFolder } from "../../../../src/core/records/files/cache-folder.ts";
+import { recordsFolder } from "../../../../src/core/records/git/repository.ts";
 
 function home(): string {
   const folder = mkdtempSync(join(tmpdir(), "dimsync-home-"));

@@ -1,2 +1,0 @@
-/** An expression for a time in ISO 8601, in UTC. */
-export const iso = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
