@@ -201,6 +201,7 @@ export const initOptions = {
   "--from-live": "Then import the account at DIMSYNC_BASE_URL",
   "--ci <system>": "Write jobs for github, gitlab or none (default: by the host of the git remote)",
   "--approval": "In CI, apply only plans that a reviewer has approved",
+  "--update": "Replace workflows that init wrote and nobody has edited",
   "--no-records": "Do not create records in the git remote",
 } as const satisfies Options;
 export interface InitFlags extends GlobalFlags, FlagsOf<typeof initOptions> {}

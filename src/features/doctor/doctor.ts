@@ -30,6 +30,7 @@ import {
   recordChecks,
   taggedByCheck,
   unmatchedChecks,
+  workflowChecks,
 } from "./project-checks.ts";
 import { storeChecks } from "./store-checks.ts";
 import { transportChecks } from "./transport.ts";
@@ -62,6 +63,7 @@ export async function diagnose(project: Project, options: DoctorOptions, run: Ru
     ...fileChecks(project, await projectGitState(project, run.signal)),
     taggedByCheck(project),
     ...labelChecks(project),
+    ...(await workflowChecks(project, run.env)),
     ...exemptionChecks(project, new Date().toISOString().slice(0, 10)),
     ...(await serviceChecks(project, options, run)),
   ];

@@ -1,25 +1,22 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import type { InitFlags } from "../../cli/flags.ts";
 import { loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
+import { type CiSystem, ciFiles, isEdited } from "../../core/forge/workflows/index.ts";
+import { workflowOptions } from "../../core/forge/workflows/project.ts";
 import { gitText } from "../../core/git/process.ts";
 import { repositoryTop } from "../../core/git/top.ts";
 import { boundaryOf, refuseOutside } from "../../core/manifests/boundary.ts";
-import { loadConfig } from "../../core/manifests/config/load.ts";
-import { listTargets } from "../../core/manifests/project.ts";
 import { schemaText } from "../../core/manifests/schema/lookup.ts";
 import { shownPath } from "../../core/manifests/source.ts";
 import { DimsyncError, messageOf } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
-import { version } from "../../core/model/runtime/version.ts";
-import { allowedName } from "../../core/model/settings/allowed-hosts.ts";
 import { isLocal } from "../../core/model/settings/config.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import { shellWord } from "../../core/text/shell.ts";
-import { type CiSystem, ciFiles } from "./workflows/index.ts";
 
 /** What other commands do once the project exists. */
 interface NextSteps {
@@ -29,7 +26,7 @@ interface NextSteps {
 
 /**
  * `dimsync init [DIR]`: writes a config, folders, editor schemas and the jobs for CI, and creates the
- * records of a new project in its remote. Existing files are not changed. With --from-live, imports
+ * records of a new project in its remote. Existing files are not changed; with --update, those for CI that nobody has edited. With --from-live, imports
  * the account afterwards.
  */
 export async function runInit(context: Context<InitFlags>, directory: string | undefined, next: NextSteps): Promise<ExitCode> {
@@ -42,27 +39,22 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
       "init --from-live imports an account, but no account is named. Set DIMSYNC_BASE_URL to its address and DIMSYNC_API_KEY to its key. The address is written to dimsync.yaml, the key is not.",
     );
   const isNew = !existsSync(join(root, "dimsync.yaml"));
-  const targets = await targetsIn(root, io.env);
   const top = repositoryTop(root) ?? root;
-  const files = initFiles({
-    baseUrl,
-    targets,
-    hosts: isNew ? [] : await hostsIn(root, targets, io.env),
-    approval: flags.approval === true,
-    ci: await ciSystem(flags, existsSync(root) ? root : top, io.env),
-    folder: relative(top, root).split(sep).join("/"),
-  });
+  const ci = await ciSystem(flags, existsSync(root) ? root : top, io.env);
+  const accountUrl = baseUrl ?? "https://api.example.com";
+  const options = await workflowOptions({ root, top, baseUrl: accountUrl }, io.env);
+  const approval = flags.approval === true || options.approval === true;
   io.catchSignals?.();
   const boundary = boundaryOf(root, { cwd, env: io.env });
   const write = async (below: string, path: string, text: string): Promise<string> => {
     const file = join(below, path);
     refuseOutside(boundary, file);
-    const done = await writeNew(file, text);
+    const done = await writeNew(file, text, flags.update === true);
     io.stderr(`${done}  ${shownPath(cwd, file)}\n`);
     return done;
   };
-  for (const [path, text] of Object.entries(files.project)) await write(root, path, text);
-  for (const [path, text] of Object.entries(files.repository))
+  for (const [path, text] of Object.entries(projectFiles(accountUrl))) await write(root, path, text);
+  for (const [path, text] of Object.entries(ciFiles(ci, { ...options, approval })))
     if ((await write(top, path, text)) === "kept     " && path === ".gitlab-ci.yml") io.stderr(`${includeText(text)}`);
   if (isNew) await createRecords(context, root, next);
   const inFolder = await targetsInFolder(context, root);
@@ -78,20 +70,6 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
   io.stderr(nextStepsText(relative(cwd, root), baseUrl));
   if (inFolder.length > 0) io.stderr(folderText(inFolder));
   return 0;
-}
-
-/** The targets of an existing config, else of the one that is about to be written. */
-async function targetsIn(root: string, env: Environment): Promise<readonly string[]> {
-  if (!existsSync(join(root, "dimsync.yaml"))) return [firstTarget];
-  // Problems of the config are for validate to report.
-  return await listTargets({ cwd: root, env }).catch(() => [firstTarget]);
-}
-
-/** The hosts of an existing config. Without the environment, which is that of this machine. */
-async function hostsIn(root: string, targets: readonly string[], env: Environment): Promise<readonly string[]> {
-  const { DIMSYNC_BASE_URL: _url, DIMSYNC_ALLOWED_HOSTS: _hosts, ...rest } = env;
-  const configs = await Promise.all(targets.map((target) => loadConfig({ cwd: root, env: rest, target })));
-  return hostsOf(configs.flatMap(({ settings }) => settings?.baseUrl ?? []));
 }
 
 /** Where the jobs run: as the flag says, else by the host of the git remote. Throws E_USAGE. */
@@ -139,15 +117,20 @@ The records (ids and the journal of creates) of ${targets.join(", ")} are files 
 them. Before the first apply in CI, move them to the remote of the repository:
 ${targets.map((target) => `  dimsync records migrate --to git -t ${shellWord(target)}\n`).join("")}`;
 
-/** Writes a file unless it exists. Throws E_INIT. */
-async function writeNew(file: string, text: string): Promise<"created  " | "unchanged" | "kept     "> {
+/** Writes a file unless it exists. With `isUpdate`, replaces a file that `init` wrote and nobody has edited. Throws E_INIT. */
+async function writeNew(file: string, text: string, isUpdate: boolean): Promise<"created  " | "unchanged" | "updated  " | "kept     "> {
   try {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text, { flag: "wx" });
     return "created  ";
   } catch (error) {
     const existing = await readFile(file, "utf8").catch(() => undefined);
-    if (existing !== undefined) return existing === text ? "unchanged" : "kept     ";
+    if (existing === text) return "unchanged";
+    if (existing !== undefined && (!isUpdate || isEdited(existing))) return "kept     ";
+    if (existing !== undefined) {
+      await writeFile(file, text);
+      return "updated  ";
+    }
     throw new DimsyncError("E_INIT", `${file} could not be written: ${messageOf(error)}. Choose another folder.`, { cause: error });
   }
 }
@@ -188,46 +171,21 @@ async function originOf(root: string, env: Environment): Promise<string | undefi
 /** Texts by path. */
 type Files = Readonly<Record<string, string>>;
 
-/**
- * What `dimsync init` writes below the project's folder, and below the top of the repository. `baseUrl`: of the account, if
- * the environment names it. `targets`: those of an existing config. `approval`: apply waits for the
- * approval of its plan. `folder`: of the project in the repository.
- */
-function initFiles(options: {
-  readonly baseUrl?: string | undefined;
-  readonly targets: readonly string[];
-  /** Of the targets of an existing config. */
-  readonly hosts: readonly string[];
-  readonly approval: boolean;
-  readonly ci: CiSystem;
-  readonly folder: string;
-}): { readonly project: Files; readonly repository: Files } {
-  const { baseUrl = "https://api.example.com", targets, approval, ci, folder } = options;
-  const hosts = options.hosts.length > 0 ? options.hosts : hostsOf([baseUrl]);
-  const project = {
-    "dimsync.yaml": configText(baseUrl),
-    "manifests/README.md": manifestsReadme,
-    "schema/config.schema.json": schemaText("Config") ?? "",
-    "schema/manifest.schema.json": schemaText("Manifest") ?? "",
-    ".gitignore": ".dimsync/\nnode_modules/\nplan.json\n*.plan.json\n",
-  };
-  return { project, repository: ciFiles(ci, { version, targets, hosts, approval, folder }) };
-}
-
-/** The hosts that get an API key: not those of an embedded account. */
-const hostsOf = (baseUrls: readonly string[]): readonly string[] => [
-  ...new Set(baseUrls.flatMap((url) => (/^https?:/u.test(url) && URL.canParse(url) ? [allowedName(url)] : []))),
-];
-
-/** The target in the config that init writes. */
-const firstTarget = "prod";
+/** What `dimsync init` writes below the project's folder. */
+const projectFiles = (baseUrl: string): Files => ({
+  "dimsync.yaml": configText(baseUrl),
+  "manifests/README.md": manifestsReadme,
+  "schema/config.schema.json": schemaText("Config") ?? "",
+  "schema/manifest.schema.json": schemaText("Manifest") ?? "",
+  ".gitignore": ".dimsync/\nnode_modules/\nplan.json\n*.plan.json\n",
+});
 
 const configText = (baseUrl: string): string => `# yaml-language-server: $schema=./schema/config.schema.json
 apiVersion: dimsync/v1
 kind: Config
 manifests: [manifests]
 targets:
-  ${firstTarget}:
+  prod:
     baseUrl: ${/^[\w:/.-]+$/u.test(baseUrl) ? baseUrl : JSON.stringify(baseUrl)}
     apiKey: { $secret: { env: DIMSYNC_API_KEY } }
 `;

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
+import { ciFiles } from "../../../src/core/forge/workflows/index.ts";
 import { startEmbeddedService } from "../../../src/embedded/index.ts";
-import { ciFiles } from "../../../src/features/init/workflows/index.ts";
 import { programsOfBranch } from "../../security/hostile.ts";
 import { ordersManifest } from "../../support/orders.ts";
 import { fileNeeds } from "../../support/programs.ts";
@@ -89,6 +89,7 @@ test("a merge request, the merge, and the night after", async () => {
       CI_PIPELINE_SOURCE: "merge_request_event",
       CI_MERGE_REQUEST_IID: "3",
       CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main",
+      CI_DEFAULT_BRANCH: "main",
     });
     expect(notes).toMatchObject([{ body: expect.stringContaining("## Plan for `prod`: 1 to update, 1 to bind") }]);
     expect(readFileSync(join(checkout, "dimsync-plan.xml"), "utf8")).toContain("<testsuite ");
@@ -127,7 +128,12 @@ test("a branch does not choose the program that a job runs", async () => {
   });
   const variables = {
     ...{ GITLAB_CI: "true", CI_API_V4_URL: await startGitlab({ notes, issues: [] }), CI_PROJECT_ID: "12", GITLAB_TOKEN: gitlabToken },
-    ...{ CI_PIPELINE_SOURCE: "merge_request_event", CI_MERGE_REQUEST_IID: "3", CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main" },
+    ...{
+      CI_PIPELINE_SOURCE: "merge_request_event",
+      CI_MERGE_REQUEST_IID: "3",
+      CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main",
+      CI_DEFAULT_BRANCH: "main",
+    },
     ...{ DIMSYNC_PACKAGE: packageFile, DIMSYNC_ALLOWED_HOSTS: new URL(service.url).host, DIMSYNC_READ_KEY: "reading" },
     ...{ npm_config_offline: "true", npm_config_cache: join(repository.root, "npm") },
   };
@@ -149,7 +155,12 @@ const sampled = sampleOf(sources, { name: "pipelines", kindOf: ([, , jobs]) => (
 
 test.each(sampled)("a pipeline of source %s on %s has the jobs %j", async (source, branch, wanted) => {
   const checkout = startRepository(files("https://api.example.com")).checkout("main");
-  const variables = { CI_PIPELINE_SOURCE: source, CI_COMMIT_BRANCH: branch, CI_DEFAULT_BRANCH: "main" };
+  const variables = {
+    CI_PIPELINE_SOURCE: source,
+    CI_COMMIT_BRANCH: branch,
+    CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main",
+    CI_DEFAULT_BRANCH: "main",
+  };
   const { code, stdout, log } = await gitlab(checkout, variables, "--list-json");
   expect(code, log).toBe(0);
   const jobs = JSON.parse(stdout) as readonly { name: string; when: string }[];

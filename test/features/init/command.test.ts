@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -75,6 +75,27 @@ test("the workflows limit the hosts that get a key to those of the config, and a
     const text = readFileSync(join(fresh, `.github/workflows/dimsync-${name}.yml`), "utf8");
     expect([text.includes('DIMSYNC_ALLOWED_HOSTS: "eu.example.com"'), text.includes("ALLOW_CODE")]).toEqual([true, false]);
   }
+});
+
+test("the workflows watch the branch of the repository, and --update replaces those that nobody has edited", async () => {
+  const folder = writeProject({});
+  git(folder, "init", "--quiet", "--initial-branch=trunk");
+  expect((await runCommand(["init"], folder)).code).toBe(0);
+  const pathOf = (task: string): string => join(folder, `.github/workflows/dimsync-${task}.yml`);
+  const textOf = (task: string): string => readFileSync(pathOf(task), "utf8");
+  expect([parse(textOf("plan")).on, parse(textOf("apply")).on.push, parse(textOf("apply")).jobs.apply.if]).toEqual([
+    { pull_request: { branches: ["trunk"] }, merge_group: null },
+    { branches: ["trunk"] },
+    "github.ref == 'refs/heads/trunk'",
+  ]);
+  writeFileSync(pathOf("drift"), textOf("drift").replace("17 5", "17 6"));
+  const edited = textOf("drift");
+  git(folder, "branch", "--move", "main");
+  await runCommand(["init"], folder);
+  expect(textOf("plan")).toContain("trunk");
+  const { stderr } = await runCommand(["init", "--update"], folder);
+  expect(stderr).toMatch(/updated +\.github\/workflows\/dimsync-plan\.yml\n[\s\S]*kept +\.github\/workflows\/dimsync-drift\.yml\n/u);
+  expect([textOf("plan").includes("trunk"), textOf("drift")]).toEqual([false, edited]);
 });
 
 test.each(["manifests", "schema", ".github"])("nothing is written through a link that leads out of the repository: %s", async (link) => {

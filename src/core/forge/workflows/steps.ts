@@ -8,7 +8,7 @@ const downloadArtifact = "actions/download-artifact@37930b1c2abaa49bbe596cd826c3
 export const applyTriggers = `on:
   push:
     # Without \`paths\`: dimsync ends at once if no file of the project changed since the last complete apply.
-    branches: [main]
+    branches: [BRANCH]
   workflow_dispatch:
 `;
 
@@ -98,3 +98,6 @@ export const downloadPlan = (job: string): string => `      - uses: ${downloadAr
           SHA256: \${{ needs.${job}.outputs.sha256 }}
         run: echo "$SHA256  $RUNNER_TEMP/reviewed/plan.json" | sha256sum --check --strict
 `;
+
+/** As a scalar of YAML. */
+export const yamlText = (text: string): string => (/^[A-Za-z][\w./-]*$/u.test(text) ? text : JSON.stringify(text));

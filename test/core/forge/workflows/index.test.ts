@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { ciFiles, workflows } from "../../../../src/features/init/workflows/index.ts";
-import { lintWorkflow } from "../../ci/actionlint.ts";
+import { ciFiles, workflows } from "../../../../src/core/forge/workflows/index.ts";
+import { lintWorkflow } from "../../../features/ci/actionlint.ts";
 
 const folder = ".github/workflows";
 const files = readdirSync(folder).map((name): readonly [string, string] => [name, readFileSync(join(folder, name), "utf8")]);
@@ -86,7 +86,9 @@ describe("in GitLab", () => {
   test("the component is what init writes, with inputs", async () => {
     const input = (name: string): string => `$[[ inputs.${name} ]]`;
     const pipeline = ciFiles("gitlab", { version: input("version"), targets: [input("target")], hosts: [input("allowed-hosts")] });
-    const text = (pipeline["dimsync.gitlab-ci.yml"] ?? "").replace(/^# Include it in [\s\S]*?\n(?=# Set these)/mu, "");
+    const text = (pipeline["dimsync.gitlab-ci.yml"] ?? "")
+      .replace(/^# Written by .*\n/u, "")
+      .replace(/^# Include it in [\s\S]*?\n(?=# Set these)/mu, "");
     const spec = `spec:
   inputs:
     target:

@@ -10,7 +10,7 @@ name: dimsync plan
 on:
   # Without \`paths\`: dimsync knows which files the project reads, and ends at once if none of them changed. So the check
   # always reports, and can be a required one.
-  pull_request: { branches: [main] }
+  pull_request: { branches: [BRANCH] }
   merge_group:
 permissions:
   contents: read

@@ -1,5 +1,6 @@
-import { shellWord } from "../../../core/text/shell.ts";
+import { shellWord } from "../../text/shell.ts";
 import type { WorkflowOptions } from "./index.ts";
+import { yamlText } from "./steps.ts";
 
 interface PipelineOptions extends WorkflowOptions {
   /** The name of the file, for its comment. */
@@ -62,7 +63,7 @@ ${hidden(".dimsync read")}:
 ${job("plan")}:
   extends: ${hidden(".dimsync read")}
   rules:
-    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_TARGET_BRANCH_NAME == $CI_DEFAULT_BRANCH
   interruptible: true
   script:
     - '"$DIMSYNC_FOLDER/node_modules/.bin/dimsync" ci plan -o human -o junit=dimsync-plan.xml -o markdown=dimsync-plan.md'
@@ -99,5 +100,3 @@ ${job("drift")}:
     - '"$DIMSYNC_FOLDER/node_modules/.bin/dimsync" ci drift -o human -o junit=dimsync-drift.xml -o markdown=dimsync-drift.md'
 `;
 }
-
-const yamlText = (text: string): string => (/^[A-Za-z][\w.-]*$/u.test(text) ? text : JSON.stringify(text));

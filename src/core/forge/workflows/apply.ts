@@ -19,7 +19,7 @@ name: dimsync apply
 ${applyTriggers}${applyPermissions(0)}
 jobs:
   apply:
-    if: github.ref == 'refs/heads/main'
+    if: github.ref == 'refs/heads/BRANCH'
     strategy:
       fail-fast: false
       matrix:
@@ -51,7 +51,7 @@ ${jobs.join("")}`;
 }
 
 const planJob = (version: string, target: string, name: string): string => `  plan-${name}:
-    if: github.ref == 'refs/heads/main'
+    if: github.ref == 'refs/heads/BRANCH'
     runs-on: ubuntu-latest
     timeout-minutes: 30
     outputs:
