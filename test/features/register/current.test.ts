@@ -184,16 +184,20 @@ describe("--diff shows", () => {
     const account = JSON.parse(readFileSync(file, "utf8"));
     const { tables } = account.integrations.find(({ name }: { name: string }) => name === "Orders").schemas.public;
     for (const name of ["=iban", 'a,"b"\n\u202e']) tables[name] = { ...tables.payments, nameInDestination: name };
+    tables.payments.enabled = false;
     writeFileSync(file, JSON.stringify(account));
     await register("-o", "csv=before.csv");
     expect(await register("--diff", "before.csv")).toMatchObject({ code: 0, stdout: expect.stringContaining("Nothing changed.") });
     await run("apply", "--yes", "--allow", "maxChangedPercent=test");
     edit(dayIn(100), dayIn(90));
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace(/("iban": \{[^}]*"hashed": )true/u, "$1false"));
     const { code, stdout } = await register("--diff", "before.csv", "--integration", "Orders");
     expect(code).toBe(2);
     expect(stdout.replaceAll(/ +/gu, " ")).toContain(
       ` public.customers.email changed Orders pii readable → hashed\n public.customers.phone changed Orders pii expires ${dayIn(100)} → ${dayIn(90)}\n`,
     );
+    expect(stdout.replaceAll(/ +/gu, " ")).toContain(" public.payments.iban changed Orders payment hashed true → false\n");
   });
 
   test("columns that are gone, and those of integrations that are gone", async () => {

@@ -96,15 +96,16 @@ export function totalText({ summary }: Pick<Register, "summary">): string {
 function changeText({ change, row, values }: RegisterChange): string {
   if (change !== "changed") return stateText(row);
   const value = (name: string): string | undefined => values.find((one) => one.name === name)?.from;
-  const isSwitched = values.some(({ name }) => name === "replicated" || name === "hashed");
   const before = {
     replicated: (value("replicated") ?? String(row.replicated)) === "true",
     hashed: (value("hashed") ?? String(row.hashed)) === "true",
   };
+  const [old, now] = [stateText(before), stateText(row)];
   const others = values
-    .filter(({ name }) => name !== "replicated" && name !== "hashed")
+    // If the states are equal, a column that is not replicated was hashed or unhashed.
+    .filter(({ name }) => old === now || (name !== "replicated" && name !== "hashed"))
     .map(({ name, from, to }) => `${wordOf(name)} ${from === "" ? "(none)" : from} → ${to === "" ? "(none)" : to}`);
-  return joinParts([isSwitched ? `${stateText(before)} → ${stateText(row)}` : "", ...others], "; ");
+  return joinParts([old === now ? "" : `${old} → ${now}`, ...others], "; ");
 }
 
 /** "approvedBy" as "approved by" */
