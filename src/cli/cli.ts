@@ -1,12 +1,12 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import type { ExitCode } from "../core/model/exit.ts";
 import { exitAttributes, traced } from "../core/model/runtime/traced.ts";
+import { version } from "../core/model/runtime/version.ts";
 import { type Add, declareCommands, type Run } from "./commands.ts";
 import { checkFolder, contextOf } from "./context.ts";
-import type { FlagsOf, GlobalFlags, Options } from "./flags.ts";
+import { type FlagsOf, type GlobalFlags, globalOptions, type Options } from "./flags.ts";
 import { afterHelp, formatHelp, optionDescription, subcommandTerm } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
-import { addGlobalOptions, addOptions } from "./options.ts";
 import { startDebugLog } from "./request-log.ts";
 import { standardStream } from "./standard-stream.ts";
 
@@ -152,3 +152,21 @@ const interruptions: Readonly<Record<string, string>> = {
   // Its log can be JSON.
   controller: "",
 };
+
+function addOptions(command: Command, options: Options): Command {
+  for (const [flags, said] of Object.entries(options)) {
+    const option = new Option(flags, typeof said === "string" ? said : said.text);
+    if (typeof said !== "string" && "repeatable" in said) option.argParser(collect).default([], "");
+    if (typeof said !== "string" && "choices" in said) option.choices(said.choices);
+    command.addOption(option);
+  }
+  return command;
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** Options of every command. */
+const addGlobalOptions = (program: Command): Command =>
+  addOptions(program.optionsGroup("Global options:"), globalOptions)
+    .version(version, "-V, --version", "Print the version")
+    .helpOption("-h, --help", "Print help");
