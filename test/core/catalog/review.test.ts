@@ -32,12 +32,6 @@ const compare = (catalog: readonly CatalogBlock[], live: LiveSchemas) =>
 describe("with the catalog file", () => {
   test.each<[string, CatalogBlock[], LiveSchemas, { readonly isReviewed?: boolean; readonly added: unknown; readonly gone: unknown }]>([
     [
-      "the same columns in another order",
-      [block(["8f1c"], { users: ["id", "email"] })],
-      liveOf({ users: ["email", "id"] }),
-      { added: [], gone: [] },
-    ],
-    [
       "a column more and one less",
       [block(["8f1c"], { users: ["id", "fax"] })],
       liveOf({ users: ["id", "email"] }),
@@ -45,12 +39,6 @@ describe("with the catalog file", () => {
         added: [{ schema: "public", table: "users", columns: ["email"] }],
         gone: [{ schema: "public", table: "users", columns: ["fax"] }],
       },
-    ],
-    [
-      "a table of two blocks",
-      [block(["8f1c", "51a1"], { users: ["id"] }), block(["8f1c"], { users: ["id", "email"] })],
-      liveOf({ users: ["id", "email"] }),
-      { added: [], gone: [] },
     ],
     [
       "an integration that no block names",

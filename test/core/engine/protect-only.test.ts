@@ -20,16 +20,6 @@ const update = (more: Partial<DraftItem>): DraftItem => draft("Schemas/i", "upda
 const split = (item: DraftItem) => holdOthers({ ...emptyDiff, items: [item] });
 
 describe("with --protect-only", () => {
-  test("an item whose every change protects is sent as it is", () => {
-    const item = update({ changes: hashes, requests: [hashing] });
-    expect(split(item)).toMatchObject({ items: [item], held: [] });
-  });
-
-  test("an item that only exposes is held", () => {
-    const item = update({ changes: enables, requests: [enabling] });
-    expect(split(item)).toMatchObject({ items: [], held: [item] });
-  });
-
   test("of an item with both, the requests of the protecting changes are sent", () => {
     const item = update({ changes: [...enables, ...hashes], requests: [hashing, enabling], exposedColumns: 1, binding: { id: "i" } });
     const { items, held } = split(item);

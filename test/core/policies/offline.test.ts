@@ -78,7 +78,6 @@ describe("a literal entry against a policy, without the account", () => {
     ["is a warning if the manifest does not say whether the column is enabled", sets({ hashed: false }), warning],
     ["is fine in a disabled table", sets({ enabled: true, hashed: false }, { table: false }), []],
     ["is fine in a disabled schema", sets({ enabled: true, hashed: false }, { schema: false }), []],
-    ["is fine if the column is disabled", sets({ enabled: false, hashed: false }), []],
     ["is fine if the policy checks another column", checks({ when: { column: { name: "phone" } } }), []],
     ["is fine if the policy checks another table", checks({ when: { column: {}, table: { name: "orders" } } }), []],
     ["is fine if the policy checks another integration", { config: { integration: "billing" } }, []],

@@ -105,12 +105,6 @@ describe("a manifest is identified with", () => {
     ["the one with its source and destination", [existing()], {}, { state: "found", id: "8f1c", by: "look-up" }],
     ["none, if the same source has another destination", [existing({ destination: { id: "d-13" } })], {}, { state: "absent" }],
     ["the one that matches spec.match", [returns({ match: { name: "Billing" } })], {}, { state: "found", id: "b27d", by: "look-up" }],
-    [
-      "the one that matches all of spec.match",
-      [returns({ match: { sourceType: "postgres", sourceName: "billing-pg", destinationId: "d-12" } })],
-      {},
-      { state: "found", id: "b27d" },
-    ],
     ["the one with the manifest's name, without create", [resourceOf("Integration", "Orders", {})], {}, { state: "found", id: "8f1c" }],
     ["a new one, if none is similar", [returns()], {}, { state: "absent" }],
     ["none, if it must not be created", [returns({}, never)], {}, { state: "blocked", code: "E_INTEGRATION_MISSING" }],
