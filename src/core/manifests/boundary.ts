@@ -11,6 +11,8 @@ export interface Boundary {
   readonly top: string;
   /** Where a path leads, with links resolved; undefined if the project may name it. The file need not exist. */
   readonly leadsOutside: (path: string) => string | undefined;
+  /** Whether the file belongs to the project, so that its author knows it: lines of others are not quoted, although the project may name them. */
+  readonly isOwn: (path: string) => boolean;
 }
 
 interface BoundaryOptions {
@@ -30,13 +32,15 @@ export function boundaryOf(folder: string, { cwd, env, top: known, labelFolder }
   const fromEnvironment = (env[allowPathVariable] ?? "").split(delimiter).filter((path) => path !== "");
   const others = fromEnvironment.map((path) => realPathOf(resolve(cwd, path)));
   const tops = [top, ...(labelFolder === undefined ? [] : [boundaryOf(labelFolder, { cwd, env }).top])];
+  // Git keeps credentials in its own folder, and no branch can change it.
+  const isOfProject = (target: string): boolean =>
+    tops.some((one) => isInside(one, target) && !relative(one, target).toLowerCase().split(sep).includes(".git"));
   return {
     top,
+    isOwn: (path) => isOfProject(realPathOf(path)),
     leadsOutside(path) {
       const target = realPathOf(path);
-      // Git keeps credentials in its own folder, and no branch can change it.
-      const isOfProject = tops.some((one) => isInside(one, target) && !relative(one, target).toLowerCase().split(sep).includes(".git"));
-      return isOfProject || others.some((other) => isInside(other, target)) ? undefined : target;
+      return isOfProject(target) || others.some((other) => isInside(other, target)) ? undefined : target;
     },
   };
 }

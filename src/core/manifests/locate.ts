@@ -11,6 +11,7 @@ import { isSecretMember } from "./secrets/secret-members.ts";
 interface LocatedText {
   readonly lines: () => readonly string[];
   readonly positions: Positions;
+  readonly isOwn: boolean;
 }
 
 /** Of so many files, the positions stay in memory: they need ten times as much as the text. */
@@ -19,12 +20,18 @@ const mostFiles = 32;
 /**
  * Finds the line of a place. A file is parsed when it is asked for, and again if many others were asked for since.
  * `textOf` returns the text that was loaded; other files are read. A pointer that begins with `@` is an offset in the text,
- * for problems that are not at a value. Never throws.
+ * for problems that are not at a value. `isOwn`: whether lines of a file may be quoted. Never throws.
  */
-export function makeLocate(cwd: string, textOf: (file: string) => string | undefined, parser?: YamlParser): Locate {
+export function makeLocate(
+  cwd: string,
+  textOf: (file: string) => string | undefined,
+  { parser, isOwn = () => true }: { readonly parser?: YamlParser; readonly isOwn?: (path: string) => boolean } = {},
+): Locate {
   const cache = new Map<string, LocatedText | undefined>();
   const located = (file: string): LocatedText | undefined => {
-    const found = cache.has(file) ? cache.get(file) : locateText(textOf(file) ?? readText(resolve(cwd, file)), parser);
+    const found = cache.has(file)
+      ? cache.get(file)
+      : locateText(textOf(file) ?? readText(resolve(cwd, file)), isOwn(resolve(cwd, file)), parser);
     // The file that was asked for last is the last one of the map.
     cache.delete(file);
     cache.set(file, found);
@@ -36,6 +43,7 @@ export function makeLocate(cwd: string, textOf: (file: string) => string | undef
     const offset = text?.positions.offsetOf(place);
     if (text === undefined || offset === undefined) return { file: place.file };
     const at = lineAndColumn(text.positions.lineStarts, offset);
+    if (!text.isOwn) return { file: place.file, ...at };
     return {
       file: place.file,
       ...at,
@@ -47,9 +55,9 @@ export function makeLocate(cwd: string, textOf: (file: string) => string | undef
   };
 }
 
-function locateText(text: string | undefined, parser: YamlParser): LocatedText | undefined {
+function locateText(text: string | undefined, isOwn: boolean, parser: YamlParser): LocatedText | undefined {
   if (text === undefined) return undefined;
-  return { lines: once(() => text.split(/\r?\n/u)), positions: positionsIn(text, { parser, isSecret: isSecretMember }) };
+  return { lines: once(() => text.split(/\r?\n/u)), positions: positionsIn(text, { parser, isSecret: isSecretMember }), isOwn };
 }
 
 function excerptAt(

@@ -74,7 +74,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const config = await loadConfig(options);
   const sources = new Map(config.sources.map((source) => [source.file, source]));
   const parser = yamlParser(options.env);
-  const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text, parser);
+  const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text, { parser, isOwn: config.boundary.isOwn });
   const { settings } = config;
   if (settings === undefined) throw new ProblemsError(limitProblems(config.problems), locate);
   if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
@@ -205,7 +205,7 @@ export async function listTargets(options: ConfigOptions): Promise<readonly stri
   if (source === undefined || parsed.problems.length > 0) {
     throw new ProblemsError(
       [...problems, ...parsed.problems],
-      makeLocate(options.cwd, (file) => (file === source?.file ? source.text : undefined), yamlParser(options.env)),
+      makeLocate(options.cwd, (file) => (file === source?.file ? source.text : undefined), { parser: yamlParser(options.env) }),
     );
   }
   const names = targetNames("document" in parsed ? parsed.document : undefined);

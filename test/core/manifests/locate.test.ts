@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { makeCodeFrame, makeLocate } from "../../../src/core/manifests/locate.ts";
+import { runCommand } from "../../support/command.ts";
+import { writeProject } from "../../support/project-folder.ts";
 
 const locateIn = (text: string) => makeLocate("/", () => text);
 const at = (text: string, pointer: string, on: "key" | "value" = "value", document = 0) =>
@@ -108,4 +110,23 @@ describe("long lines are cut to 160 characters around the column", () => {
   test("a column after the end stays after it", () => {
     expect(makeCodeFrame("ab", 2, [])).toEqual(["ab", "  ^"]);
   });
+});
+
+test("lines of a file outside the project are not quoted, although --allow-path lets the project name it", async () => {
+  const outside = writeProject({ "token.yaml": "token: canary\nkind: {\n" });
+  const folder = writeProject({
+    "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests, ${JSON.stringify(outside)}]\n`,
+    "manifests/tag.yaml": "token: own\nkind: [\n",
+  });
+  for (const format of ["human", "json", "markdown"]) {
+    const { code, stdout, stderr } = await runCommand(["validate", "--allow-path", outside, "-o", format], folder);
+    const text = stdout + stderr;
+    expect([format, code, text.includes("token.yaml"), text.includes("canary"), text.includes("kind: [")]).toEqual([
+      format,
+      1,
+      true,
+      false,
+      true,
+    ]);
+  }
 });

@@ -20,7 +20,7 @@ export const withoutTexts = (project: Project, git: NonNullable<Project["recorde
  */
 export const forRun = (project: Project, { cwd, env }: { readonly cwd: string; readonly env: Environment }): Project => ({
   ...project,
-  locate: makeLocate(cwd, () => undefined, yamlParser(env)),
+  locate: makeLocate(cwd, () => undefined, { parser: yamlParser(env) }),
 });
 
 /** Variables that would override the config of every target. */
