@@ -10,9 +10,13 @@ export interface TreeEntry {
   readonly path: string;
 }
 
-/** All files, links and submodules of a commit. Throws GitError. */
-export async function filesAt(place: GitPlace, commit: string, call: GitCall): Promise<readonly TreeEntry[]> {
-  const text = await gitText(place, ["ls-tree", "-r", "-z", "--full-tree", commit], call);
+/** All files, links and submodules of a commit, or only the one at a path or those below it. Throws GitError. */
+export async function filesAt(
+  place: GitPlace,
+  commit: string,
+  { path, ...call }: GitCall & { readonly path?: string },
+): Promise<readonly TreeEntry[]> {
+  const text = await gitText(place, ["ls-tree", "-r", "-z", "--full-tree", commit, ...(path === undefined ? [] : ["--", path])], call);
   // MODE SP TYPE SP ID TAB PATH NUL …
   return [...text.matchAll(/(\d+) \w+ ([0-9a-f]+)\t([^\0]+)(?:\0|$)/gu)].map(([, mode = "", id = "", path = ""]) => ({ mode, id, path }));
 }

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { filesAt } from "../../core/git/blobs.ts";
+import { filesAt, type TreeEntry } from "../../core/git/blobs.ts";
 import { type GitPlace, gitText } from "../../core/git/process.ts";
 import type { Connection } from "../../core/git/remote.ts";
 import { temporaryFolder } from "../../core/git/temporary-folder.ts";
@@ -46,16 +46,20 @@ interface TreeFile {
   readonly content: string | Uint8Array;
 }
 
+/** The file, link or submodule at a path of a commit. */
+export const fileAt = async (place: GitPlace, commit: string, path: string): Promise<TreeEntry | undefined> =>
+  (await filesAt(place, commit, { timeoutMs, path })).find((one) => one.path === path);
+
 /** Writes the tree of a commit with these files in it, and returns its id. Neither the work tree nor the index is read or changed, so no filter, attribute or hook of a branch runs. */
 export async function treeWith(options: Omit<Checkout, "remote">, commit: string, files: readonly TreeFile[]): Promise<string> {
   const temp = await temporaryFolder("index");
   try {
     const git = gitIn(options, { indexFile: join(temp, "index") });
-    const modes = new Map((await filesAt(options, commit, { timeoutMs })).map(({ path, mode }) => [path, mode]));
     await git(["read-tree", commit]);
     for (const { path, content } of files) {
       const blob = await git(["hash-object", "-w", "--stdin", "--no-filters"], { input: content });
-      await git(["update-index", "--add", "--cacheinfo", `${modes.get(path) ?? "100644"},${blob},${path}`]);
+      const mode = (await fileAt(options, commit, path))?.mode ?? "100644";
+      await git(["update-index", "--add", "--cacheinfo", `${mode},${blob},${path}`]);
     }
     return await git(["write-tree"]);
   } finally {

@@ -1,14 +1,15 @@
 import { readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import type { CiEnvironment } from "../../core/forge/environment.ts";
-import { eachBlob, filesAt } from "../../core/git/blobs.ts";
+import { eachBlob } from "../../core/git/blobs.ts";
 import { gitText, runGit, wordsOf } from "../../core/git/process.ts";
 import { findRemote } from "../../core/git/remote.ts";
+import { ignoredOf } from "../../core/git/state.ts";
 import { temporaryFolder } from "../../core/git/temporary-folder.ts";
 import { messageOf } from "../../core/model/errors.ts";
 import type { Settings } from "../../core/model/settings/config.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
-import { type Checkout, type Git, gitIn, timeoutMs, treeWith } from "./checkout.ts";
+import { type Checkout, fileAt, type Git, gitIn, timeoutMs, treeWith } from "./checkout.ts";
 import { pushCredentials } from "./push-credentials.ts";
 
 const attempts = 3;
@@ -101,7 +102,7 @@ async function changeOf(options: FileToPush, git: Git): Promise<Change | Pushed>
   const after =
     before === undefined || before.includes("\r\n") ? written : Buffer.from(written.toString("latin1").replaceAll("\r\n", "\n"), "latin1");
   if (before?.equals(after) === true) return { outcome: "unchanged" };
-  if (before === undefined && (await isIgnored(options, path)))
+  if (before === undefined && (await ignoredOf({ folder: root, env: options.env }, [join(root, path)], { timeoutMs })).size > 0)
     return { outcome: "refused", reason: "A .gitignore keeps git from committing the file." };
   const own = await commitOn(options, git, { parent: head, path, content: after });
   await git(["update-ref", "HEAD", own, head]);
@@ -111,7 +112,7 @@ async function changeOf(options: FileToPush, git: Git): Promise<Change | Pushed>
 
 /** Puts the file of a commit into the index. Git runs in an empty folder: it would run the filters of files that have just been written. */
 async function stage(options: FileToPush, commit: string, path: string): Promise<void> {
-  const [entry] = (await filesAt(options, commit, { timeoutMs })).filter((one) => one.path === path);
+  const entry = await fileAt(options, commit, path);
   const nothing = await temporaryFolder("index");
   try {
     const gitDir = await gitIn(options)(["rev-parse", "--absolute-git-dir"]);
@@ -170,14 +171,10 @@ async function commitOn(options: FileToPush, git: Git, { parent, path, content }
 
 /** Undefined if the commit does not have the file. */
 async function contentAt(place: FileToPush, commit: string, path: string): Promise<Buffer | undefined> {
-  const entries = (await filesAt(place, commit, { timeoutMs })).filter((entry) => entry.path === path && entry.mode.startsWith("100"));
+  const entry = await fileAt(place, commit, path);
   const found: Buffer[] = [];
-  await eachBlob(place, entries, (content) => void found.push(content), { timeoutMs });
+  if (entry?.mode.startsWith("100") === true) await eachBlob(place, [entry], (content) => void found.push(content), { timeoutMs });
   return found[0];
-}
-
-async function isIgnored(place: FileToPush, path: string): Promise<boolean> {
-  return (await runGit(place, ["check-ignore", "--quiet", "--stdin", "-z"], { timeoutMs, input: `${path}\0` })).code === 0;
 }
 
 /** The file with the changes of both; undefined if they are at the same place. */

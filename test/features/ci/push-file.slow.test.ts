@@ -54,6 +54,14 @@ test("a new file is committed", async () => {
   expect(show(remote, "new.yaml")).toBe("b: 1");
 });
 
+test("a new file that git ignores is refused, also in a project that is a folder of the repository", async () => {
+  const { one } = twoJobs();
+  mkdirSync(join(one, "eu"));
+  writeFileSync(join(one, ".gitignore"), "/eu/ids.yaml\n");
+  writeFileSync(join(one, "eu/ids.yaml"), "b: 1\n");
+  expect(await push(join(one, "eu"))).toMatchObject({ outcome: "refused", reason: expect.stringContaining(".gitignore") });
+});
+
 test("the commit is put on top of newer commits of the branch, also in a shallow clone", async () => {
   const { remote, one, two } = twoJobs();
   writeFileSync(join(two, "other.yaml"), "theirs\n");
