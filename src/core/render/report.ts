@@ -8,7 +8,7 @@ import { andMore, joinParts } from "../text/lists.ts";
 import { forTarget, shellWord } from "../text/shell.ts";
 import type { ChangeBlock, Section } from "./blocks.ts";
 import type { RenderOptions, Shown } from "./document.ts";
-import { alarmsIn, changeBlocks, changeCount, isGrouped } from "./report/changes/groups.ts";
+import { alarmsIn, changeBlocks, changeCount, type Grouping, groupingOf } from "./report/changes/groups.ts";
 import { ownerOf } from "./report/changes/objects.ts";
 import { exitText } from "./report/exits.ts";
 import { isDeclined, isDone, outcomesText } from "./report/outcomes.ts";
@@ -40,8 +40,8 @@ export interface Report {
   readonly waysOut: readonly WayOut[];
   readonly changeBlocks: readonly ChangeBlock[];
   readonly changes: number;
-  /** Whether the changes are shown by rule, so that single ones are not visible. */
-  readonly isGrouped: boolean;
+  /** Unless it is none, single changes are not visible. */
+  readonly grouping: Grouping;
   /** The most important numbers, the worst first. */
   readonly counts: readonly StateCount[];
   /** What the blocks of changes are made of, for layouts that show every change. */
@@ -83,7 +83,7 @@ export function reportOf(document: Shown, options: RenderOptions, byRule = false
   const named = (command: string): string => ("target" in document ? forTarget(command, document) : command);
   const words = { ...wordsOf(kind), command: kind === "Comparison" ? compareCommand(document) : named(wordsOf(kind).command) };
   const target = kind === "Validation" ? "" : kind === "Comparison" ? `${document.from} → ${document.to}` : document.target;
-  const isByRule = items.length > 0 && (byRule || isGrouped(items, options.verbose));
+  const grouping = items.length === 0 ? "none" : byRule ? "rule" : groupingOf(items, options.verbose);
   const changes = changeCount(items);
   return {
     ...noContent,
@@ -93,9 +93,9 @@ export function reportOf(document: Shown, options: RenderOptions, byRule = false
     target,
     counts: stateCounts(document, changes),
     items,
-    changeBlocks: changeBlocks(items, words, isByRule),
+    changeBlocks: changeBlocks(items, words, grouping),
     changes,
-    isGrouped: isByRule,
+    grouping,
     sections: sectionsOf(document, options, byRule).map((section) => withCommands(section, named)),
   };
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../../src/core/model/findings.ts";
 import type { Item, Plan } from "../../../src/core/model/plan.ts";
 import type { Entry } from "../../../src/core/render/blocks.ts";
+import { textOf } from "../../../src/core/render/blocks.ts";
 import type { RenderOptions } from "../../../src/core/render/document.ts";
 import { renderHtml } from "../../../src/core/render/html/index.ts";
 import { renderers } from "../../../src/core/render/index.ts";
@@ -28,12 +29,27 @@ describe("changes are grouped by rule", () => {
     [30, true],
   ])("%i changes: %s", (count, expected) => {
     const report = reportOf(ofChanges(count), plain);
-    expect(report.isGrouped).toBe(expected);
+    expect(report.grouping).toBe(expected ? "rule" : "none");
     expect(report.changeBlocks.map(({ rules, lines }) => [rules.length > 0, lines.length > 0])).toEqual([[expected, !expected]]);
   });
 
   test("not with -v", () => {
-    expect(reportOf(ofChanges(300), { ...plain, verbose: true }).isGrouped).toBe(false);
+    expect(reportOf(ofChanges(300), { ...plain, verbose: true }).grouping).toBe("none");
+  });
+
+  test.each([
+    ["three are listed", 3, 4, []],
+    ["four are one", 4, 2, ["4 integrations:"]],
+    ["ten are one", 10, 2, ["10 integrations:"]],
+  ])("of equal ones, however few changes the plan has, %s", (_sentence, count, blocks, targets) => {
+    const equal = Array.from({ length: count }, (_, index) =>
+      item({ id: `i${index}`, address: `Schemas/shop-${index}`, changes: ofChanges(1).items[0]?.changes ?? [] }),
+    );
+    const other = item({ id: "other", address: "Schemas/other", changes: ofChanges(2).items[0]?.changes ?? [] });
+    const { changeBlocks } = reportOf(plan({ items: [...equal, other] }), plain);
+    expect(changeBlocks).toHaveLength(blocks);
+    expect(changeBlocks.flatMap(({ isSummary, target }) => (isSummary ? target : [])).map(textOf)).toEqual(targets);
+    expect(reportOf(plan({ items: [...equal, other] }), { ...plain, verbose: true }).changeBlocks).toHaveLength(count + 1);
   });
 
   test("over all integrations, columns that become readable first", () => {

@@ -105,10 +105,10 @@ describe("plan and drift", () => {
     service.mutate((state) => void delete state.integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["payments"]);
     const messages = (await plan()).diagnostics.flatMap(({ code, message }) => (code === "W_MISSING_NAME" ? [message] : []));
     expect(messages).toEqual([
-      expect.stringMatching(/^Orders has no column "e-mail" in the tables that the rule matches\./u),
       expect.stringMatching(
         /^In Orders, the table public\.payments is gone \(7 columns\), .*: "iban", "card_last_four"\. Remove the names, or set/u,
       ),
+      expect.stringMatching(/^Orders has no column "e-mail" in the tables that the rule matches\./u),
     ]);
   });
 

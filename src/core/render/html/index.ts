@@ -78,16 +78,16 @@ function leadHtml({ headline, refusals, refusalTitle, limits }: Report): Html {
 }
 
 function partsOf(report: Report): readonly Part[] {
-  const { words, isGrouped, items, sections } = report;
+  const { words, grouping, items, sections } = report;
   const title = words.change === "difference" ? "Differences" : "Changes";
   return [
     ...sections.filter((section) => !isBelow(section)).map((section) => sectionPart(section, words)),
     { id: "rules", title: `${title} by ${words.by}`, html: rulesHtml(report) },
     {
       id: "changes",
-      title: `${title}${isGrouped ? " by object" : ""}`,
+      title: `${title}${grouping === "none" ? "" : " by object"}`,
       count: report.changes,
-      html: blocks(objectCards(objectsOf(items, words), words, !isGrouped), bindsHtml(report)),
+      html: blocks(objectCards(objectsOf(items, words), words, grouping === "none"), bindsHtml(report)),
     },
     ...sections.filter(isBelow).map((section) => sectionPart(section, words)),
   ];

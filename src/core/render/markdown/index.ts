@@ -92,11 +92,11 @@ function liftText(finding: GuardFinding, kind: Report["words"]["kind"], detail: 
   return kind === "DriftReport" || detail !== "counts" ? "" : `To lift it, give a reason: ${code(`--allow ${finding.guard}="reason"`)}`;
 }
 
-function changes({ changeBlocks: all, words, isGrouped, changes: count }: Report, detail: Detail): string {
+function changes({ changeBlocks: all, words, grouping, changes: count }: Report, detail: Detail): string {
   if (all.length === 0 || detail === "counts") return "";
   const title = words.change === "difference" ? "Differences" : "Changes";
-  const hint = `${groupedText(count, words)} \`${words.command} -v\``;
-  return joinParts([`### ${title}`, changeBlocks(all, detail, words), isGrouped && detail === "full" ? hint : ""], "\n\n");
+  const hint = `${groupedText(count, grouping, words)} \`${words.command} -v\``;
+  return joinParts([`### ${title}`, changeBlocks(all, detail, words), grouping !== "none" && detail === "full" ? hint : ""], "\n\n");
 }
 
 function closing({ calls, about, exit }: Report): string {

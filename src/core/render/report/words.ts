@@ -3,6 +3,7 @@ import type { Severity } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
 import type { Tone } from "../blocks.ts";
 import type { Shown } from "../document.ts";
+import type { Grouping } from "./changes/groups.ts";
 
 /**
  * The words of a kind of document. A plan shows what apply will do, a drift report how the account
@@ -76,10 +77,12 @@ const words: Readonly<Record<Shown["kind"], Words>> = {
 export const wordsOf = (kind: Shown["kind"]): Words => words[kind];
 
 /** What the grouped form leaves out. A command follows. */
-export const groupedText = (changes: number, words: Words): string =>
-  changes === 0
-    ? "The ids to record are counted. To see each one:"
-    : `${counted(changes, words.change)} ${changes === 1 ? "is" : "are"} grouped by ${words.by}. To see each one:`;
+export const groupedText = (changes: number, grouping: Grouping, words: Words): string =>
+  grouping === "equal"
+    ? `Equal ${words.change}s are grouped. To see each one:`
+    : changes === 0
+      ? "The ids to record are counted. To see each one:"
+      : `${counted(changes, words.change)} ${changes === 1 ? "is" : "are"} grouped by ${words.by}. To see each one:`;
 
 /** "6 columns become readable (newly replicated or no longer hashed)" */
 export const exposedText = (count: number): string =>

@@ -21,7 +21,7 @@ export function drawHuman(report: Report, options: RenderOptions): string {
     ...blocks(sections.filter(({ isFirst }) => isFirst === true)),
     ...blocks(sections.filter(({ part }) => part === "cause")),
     ...report.changeBlocks.map((block) => changeBlock(block, words, screen)),
-    apart(report.isGrouped ? [] : reasonLines(report, screen)),
+    apart(report.grouping !== "none" ? [] : reasonLines(report, screen)),
     ...blocks(sections.filter(({ part, isFirst }) => part !== "cause" && isFirst !== true)),
     apart(closing(report, screen)),
   ]);
@@ -64,13 +64,13 @@ function reasonLines({ changeBlocks }: Report, { paint, verbose, width }: Screen
 }
 
 function closing(report: Report, screen: Screen): readonly string[] {
-  const { words, headline, calls, exit, isGrouped, changes } = report;
+  const { words, headline, calls, exit, grouping, changes } = report;
   const { paint, width } = screen;
   const text = headline.isSentence ? headline.text : `${words.title}: ${headline.text}`;
   const color = { good: paint.green, bad: paint.red, warn: (plain: string) => plain, info: (plain: string) => plain }[headline.tone];
   const [send = "", read = ""] = calls.length === 1 ? ["", ...calls] : calls;
   return [
-    ...(isGrouped ? [groupedText(changes, words), ...commandLines(`${words.command} -v`, screen, "    "), ""] : []),
+    ...(grouping !== "none" ? [groupedText(changes, grouping, words), ...commandLines(`${words.command} -v`, screen, "    "), ""] : []),
     ...wrap(text, "", width).map((line) => paint.bold(color(line))),
     ...wrap(send, "", width),
     ...wrap(read, "", width).map(paint.dim),

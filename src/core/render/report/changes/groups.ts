@@ -26,19 +26,29 @@ export const changeCount = (items: readonly Item[]): number =>
 /** How many changes have the highlighted risk. */
 export const alarmsIn = (items: readonly Item[]): number => items.reduce((sum, item) => sum + changesIn(item, isAlarm), 0);
 
-/** Whether changes are shown by rule, and many ids to record are counted. */
-export const isGrouped = (items: readonly Item[], verbose: boolean): boolean =>
-  !verbose && (changeCount(items) >= groupedFrom || items.length >= groupedFrom);
+/** `rule`: changes are shown by rule, and many ids to record are counted. `equal`: only items with equal changes are one. */
+export type Grouping = "none" | "equal" | "rule";
+
+export function groupingOf(items: readonly Item[], verbose: boolean): Grouping {
+  if (verbose) return "none";
+  if (changeCount(items) >= groupedFrom || items.length >= groupedFrom) return "rule";
+  return grouped(items, equalKey).some(({ length }) => length >= fewestNames) ? "equal" : "none";
+}
 
 /** The items in their order. Similar items are one block at the position of the first. */
-export function changeBlocks(items: readonly Item[], words: Words, byRule: boolean): readonly ChangeBlock[] {
+export function changeBlocks(items: readonly Item[], words: Words, grouping: Grouping): readonly ChangeBlock[] {
   const ofItem = itemBlocks(items, words);
-  if (!byRule) return items.map(ofItem);
-  return grouped(items, groupKey).flatMap((group): readonly ChangeBlock[] => {
-    if (isSchemaChange(group[0])) return [rulesBlock(group, words)];
-    return group.length < fewestNames ? group.map(ofItem) : [namesBlock(group, words)];
+  if (grouping === "none") return items.map(ofItem);
+  return grouped(items, grouping === "equal" ? equalKey : groupKey).flatMap((group): readonly ChangeBlock[] => {
+    const isFew = group.length < fewestNames;
+    if (isSchemaChange(group[0])) return isFew && grouping === "equal" ? group.map(ofItem) : [rulesBlock(group, words)];
+    return isFew ? group.map(ofItem) : [namesBlock(group, words)];
   });
 }
+
+/** Relations and ids to record take one line each. */
+const equalKey = (item: Item): string =>
+  isSchemaChange(item) ? JSON.stringify(item.changes.map(({ attribution: _, ...change }) => change)) : item.id;
 
 function groupKey(item: Item): string {
   if (item.action === "bind") return "bind";
