@@ -32,7 +32,7 @@ export function gitlabPipeline({ version, targets, hosts = [], folder = "", file
 #     issue about drift. No branch is pushed to, so the default branch can be protected.
 #   the secrets that the manifests use, for apply; protected and limited like DIMSYNC_API_KEY
 ${hidden(".dimsync")}:
-  # Not the slim image, which has no git.
+  # Not the slim image, which has no git. A tag can be moved: node:24@sha256:DIGEST pins it.
   image: node:24
   variables:
     DIMSYNC_PACKAGE: dimsync@${version}
