@@ -1,4 +1,5 @@
 import { isRuleSet, isSchemaConfig } from "../../kinds/manifests.ts";
+import { nameMatcher } from "../../kinds/patterns/names.ts";
 import { ruleSetsIn, spliceRules, unreviewedIn } from "../../kinds/schemas.ts";
 import { canonicalJson, isObject } from "../../model/json/json.ts";
 import { getOrAdd } from "../../model/maps.ts";
@@ -109,16 +110,17 @@ export const looserConfigs = (review: Pick<Review, "base" | "head">): readonly D
 ];
 
 /**
- * Whether a condition of a manifest is met wherever the one at the base is, as far as its text shows it: it has the same patterns, or more, and no
- * condition that is new. Only so much is known of columns and integrations that do not exist yet.
+ * Whether a condition of a manifest is met wherever the one at the base is, as far as its text shows it: its patterns match names
+ * like those that the base matches, and no condition is new. Only so much is known of columns and integrations that do not exist yet.
  */
 export function covers(now: unknown, before: unknown): boolean {
   if (now === undefined) return true;
   const [patterns, known] = [patternsOf(now), patternsOf(before)];
   if (patterns !== undefined && known !== undefined) {
     const { matched, excluded } = patterns;
+    const matches = nameMatcher(matched);
     return (
-      (matched.includes("*") || known.matched.every((one) => matched.includes(one))) &&
+      known.matched.every((one) => matched.includes(one) || (!/[[{\\]/u.test(one) && namesLike(one).every(matches))) &&
       excluded.every((one) => known.excluded.includes(one))
     );
   }
@@ -128,6 +130,10 @@ export function covers(now: unknown, before: unknown): boolean {
     (ignoreCase === true || before["ignoreCase"] !== true) && Object.entries(others).every(([key, value]) => covers(value, before[key]))
   );
 }
+
+/** Names that a pattern of `*` and `?` matches. */
+const namesLike = (pattern: string): readonly string[] =>
+  ["", "x", "a_b"].map((text) => pattern.replaceAll("*", text).replaceAll("?", "x"));
 
 /** The patterns of a condition on names; undefined if it is not one. */
 function patternsOf(value: unknown): { readonly matched: readonly string[]; readonly excluded: readonly string[] } | undefined {

@@ -238,6 +238,10 @@ const cases: Readonly<Record<string, Case>> = {
     changes: { "manifests/orders.yaml": orders().replace("'*email*'", "['*email*', '!test_*']") },
     found: ["protection-lost rule pii manifests/orders.yaml:7@base /"],
   },
+  "a pattern of a rule becomes wider": {
+    changes: { "manifests/orders.yaml": orders().replace("'*email*'", "'*mail*'") },
+    found: [],
+  },
   "a rule matches more, and moved into a RuleSet": {
     changes: {
       "manifests/orders.yaml": `${orders("    - { use: pii }\n")}---\n${orders()
