@@ -71,7 +71,7 @@ export const comparisonOptions = (risks = "exposes, loosened") =>
       repeatable: true,
     },
     '--allow <name="reason">': {
-      text: "Lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, maxRemovedRelations, exposureWindow, policy, unreviewed, outsideChanges, loosened or planDiffers; repeatable",
+      text: "Lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, maxRemovedRelations, maxResyncedTables, exposureWindow, policy, unreviewed, outsideChanges, loosened or planDiffers; repeatable",
       repeatable: true,
     },
     "--ignore <address[:/path]>": { text: "Ignore differences of this address or path; repeatable", repeatable: true },

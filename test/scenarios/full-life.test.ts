@@ -6,11 +6,12 @@ import { integrationManifest, scene, together } from "../core/apply/scene.ts";
 // accepted, and drift that is reverted. With each mode, the requests are counted.
 
 const integration = (settings: string): string => integrationManifest("returns").replace("  create:", `  settings: ${settings}\n  create:`);
-const columns = `apiVersion: dimsync/v1
+const columns = (...more: readonly string[]): string => `apiVersion: dimsync/v1
 kind: SchemaConfig
 metadata: { name: returns }
-spec: { integration: returns, rules: [{ match: { column: "*email*" }, set: { hashed: true } }] }
+spec: { integration: returns, rules: [${['{ match: { column: "*email*" }, set: { hashed: true } }', ...more].join(", ")}] }
 `;
+const mode = "{ match: { table: orders }, set: { syncMode: full refresh } }";
 const tag = (resource: string): string => `apiVersion: dimsync/v1
 kind: Tag
 metadata: { name: gdpr }
@@ -19,14 +20,15 @@ spec: { name: GDPR, owner: { user: dana@example.com }, taggedBy: u-3, exclusive:
 `;
 const first = together(
   integration('{ name: Returns, paused: false, replicationFrequency: "1440", onSchemaUpdate: ignoreAll }'),
-  columns,
+  columns(),
   tag("returns"),
 );
-const later = together(
-  integration('{ name: Returns (EU), paused: true, replicationFrequency: cron, cronExpression: "0 4 * * *", onSchemaUpdate: ignoreAll }'),
-  columns,
-  tag("Orders"),
-);
+const later = (isExtended: boolean): string =>
+  together(
+    integration('{ name: Returns (EU), paused: true, replicationFrequency: cron, cronExpression: "0 4 * * *", onSchemaUpdate: ignoreAll }'),
+    columns(...(isExtended ? [mode] : [])),
+    tag("Orders"),
+  );
 
 /** Somebody renames and resumes the integration, and moves the tag. */
 function drifted({ integrations, tags }: AccountState): void {
@@ -51,7 +53,7 @@ interface Life {
 
 const whole: Life = {
   created: [create, newTag, protect, attach, change],
-  changed: [change, attach, detach],
+  changed: [change, protect, attach, detach],
   reverted: [change, attach, detach],
   codes: [0, 0, 0],
 };
@@ -59,7 +61,7 @@ const whole: Life = {
 const documented: Life = { created: [], changed: [create, protect], reverted: [], codes: [3, 4, 4] };
 const refused: Life = {
   created: [create, newTag, protect, change],
-  changed: [newTag, change],
+  changed: [newTag, change, protect],
   reverted: [newTag, change],
   codes: [4, 4, 4],
 };
@@ -88,7 +90,7 @@ test.each<[mode: string, service: EmbeddedOptions, extended: boolean, life: Life
     );
   };
   await apply();
-  at.write("manifests/all.yaml", later);
+  at.write("manifests/all.yaml", later(extended));
   await apply();
   at.service.mutate(drifted);
   if (life === whole) {

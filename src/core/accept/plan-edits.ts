@@ -6,6 +6,7 @@ import { atPointer, fromPointer, isWithin, type Pointer, toPointer } from "../mo
 import type { Change, Item, Manual, Plan } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec, type SchemaMatch } from "../model/resource.ts";
+import { requestMode } from "../model/sync-mode.ts";
 
 /** How the manifests take over a live value. */
 export type PlannedEdit =
@@ -132,8 +133,10 @@ function scalarOf(value: JsonValue | undefined): JsonScalar | undefined {
  * only this one gets the literal; a new one is added only if there is none.
  */
 function ofNode(item: Item, change: Change, configs: readonly Resource<SchemaConfigSpec>[], project: ProjectManifests): PlannedEdit {
-  const value = scalarOf(change.before);
+  const value = change.field === "syncMode" ? requestMode(String(change.before)) : scalarOf(change.before);
   const top = configs.at(-1);
+  if (value === undefined && change.before !== undefined)
+    return { how: "refused", why: "No request takes this sync mode. Run apply to revert it." };
   if (value === undefined || top === undefined) return { how: "refused", why: "The live value is not known." };
   const path = ["spec", ...fromPointer(change.path)];
   const decider = deciderOf(change, configs, project);

@@ -1,4 +1,4 @@
-import type { Counted } from "../engine/checks/guards.ts";
+import { type Counted, countedOf } from "../engine/checks/guards.ts";
 import { planRound } from "../engine/pipeline.ts";
 import { newestEntries } from "../engine/reads/audit-log.ts";
 import { cachedReads, type RunReads } from "../engine/reads/cached-reads.ts";
@@ -199,9 +199,7 @@ function newOutcomes() {
       for (const result of results) byStep.set(stepOf(result), result);
       dependencies = new Map(items.map((item) => [stepOf(item), item.dependsOn]));
       const reached = new Set(results.filter(({ outcome }) => mayHaveActed(outcome)).map(({ id }) => id));
-      for (const { id, address, action, exposedColumns: exposed = 0 } of items)
-        if (reached.has(id))
-          counted.push({ address, created: action === "create" ? 1 : 0, removed: action === "unrelate" ? 1 : 0, exposed });
+      for (const item of items) if (reached.has(item.id)) counted.push(countedOf(item));
       return results.some(({ outcome, action }) => isGood(outcome) && action !== "update");
     },
     failed: (): boolean => [...byStep.values()].some(({ outcome, code = "" }) => !isGood(outcome) && !notFailures.has(code)),

@@ -167,10 +167,11 @@ async function afterUnclear<Live>(step: UpdateStep<Live>, body: JsonObject, erro
 const isSameAt = (pointer: Pointer, before: JsonObject, after: JsonObject): boolean =>
   sameJson(atPointer(before, pointer), atPointer(after, pointer));
 
-/** Without values that the service did not show at planning either: they were sent to protect, and nothing can verify them. */
+/** Without values that the service did not show at planning either, and that were sent to protect or with a sync mode: nothing can verify them. */
 function withoutUnshown(unseen: readonly Pointer[], item: Item): readonly Pointer[] {
   const unshown = new Set<Pointer>();
-  for (const { path, before, risk } of eachChange(item)) if (before === undefined && risk === "protects") unshown.add(path);
+  for (const { path, field, before, risk } of eachChange(item))
+    if (before === undefined && (risk === "protects" || field === "cursorField")) unshown.add(path);
   return unseen.filter((pointer) => !unshown.has(pointer));
 }
 

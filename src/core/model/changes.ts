@@ -4,6 +4,7 @@ import { addAll, getOrAdd } from "./maps.ts";
 import { eachNode, levelOf, type NodePath, newNodes, nodePointer } from "./nodes.ts";
 import type { Attribution, Change, ChangeFacts, ChangeGroup, DraftFacts, NodeChanges, PathChange, Plan } from "./plan.ts";
 import { isStep, type Steps } from "./runtime/event-loop.ts";
+import { tableTexts } from "./schema-tree.ts";
 
 // A plan of a fleet can have millions of changes by a few rules. Its items list them as people read them: one entry for all
 // nodes of an integration that change in the same way, for the same reason.
@@ -40,6 +41,12 @@ export const sizeOf = <F extends AnyFacts>(entry: ChangeGroup<F>): number => (is
 /** How many changes there are, or how many whose facts pass the test. */
 export const changeCount = <F extends AnyFacts>({ changes = [] }: WithChanges<F>, test: (facts: F) => boolean = () => true): number =>
   changes.reduce((sum, entry) => sum + (test(entry) ? sizeOf(entry) : 0), 0);
+
+/** The number of tables that get another sync mode or cursor, so that the service can read them again as a whole. */
+export function resyncedTables<F extends AnyFacts>({ changes = [] }: WithChanges<F>): number {
+  const texts = changes.filter((entry) => isOfNodes(entry)).filter(({ field }) => tableTexts.some((text) => text === field));
+  return new Set(texts.flatMap(({ nodes }) => [...eachNode(nodes)].map((path) => nodePointer(path)))).size;
+}
 
 /** Whether someone changed the account, so that a plan would undo it. Only a base shows that. */
 export const isOutside = ({ origin }: Pick<ChangeFacts, "origin">): boolean => origin === "drift" || origin === "conflict";

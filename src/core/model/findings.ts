@@ -13,6 +13,7 @@ export const guardNames = [
   "maxExposedColumns",
   "maxChangedPercent",
   "maxRemovedRelations",
+  "maxResyncedTables",
   "exposureWindow",
   "policy",
   "unreviewed",

@@ -8,6 +8,7 @@ import type {
   IntegrationSpec,
   PolicySpec,
   SchemaConfigSpec,
+  TableTree,
   TagSpec,
   UserRef,
   WrittenRule,
@@ -60,6 +61,8 @@ export const problemIn = (resource: Resource, pointer: string, text: ProblemText
 export type IntegrationSettings = NonNullable<IntegrationSpec["settings"]>;
 export type TagRef = NonNullable<AssetSpec["tags"]>[number];
 export type TagResource = NonNullable<TagSpec["resources"]>[number];
+/** What a rule or a literal entry can set of a table beside `enabled`. */
+export type TableTexts = Pick<TableTree, "syncMode" | "cursorField">;
 export type SchemaTree = NonNullable<SchemaConfigSpec["schemas"]>;
 export type SchemaExpectation = NonNullable<SchemaConfigSpec["expect"]>[number];
 export type PolicyExemption = NonNullable<PolicySpec["exemptions"]>[number];

@@ -4,7 +4,7 @@ import type { Pointer } from "./json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas } from "./live.ts";
 import { type NodePath, nodePointer } from "./nodes.ts";
 import type { DraftFacts, Risk } from "./plan.ts";
-import type { ColumnTree } from "./resource.ts";
+import type { ColumnTree, TableTexts } from "./resource.ts";
 import { atOnce, isStep, type Steps } from "./runtime/event-loop.ts";
 
 /** How deep a node is: schemas 0, tables 1, columns 2. */
@@ -20,6 +20,11 @@ export type ColumnPath = readonly [schema: string, table: string, column: string
 export type LiveNode = LiveColumn;
 
 export type Field = "enabled" | "hashed";
+
+/** What a PATCH can change of a table beside `enabled`, if the target says that its service can. */
+export const tableTexts = ["syncMode", "cursorField"] as const satisfies readonly (keyof TableTexts)[];
+
+export type NodeField = Field | (typeof tableTexts)[number];
 
 export type NodeCause = NonNullable<DraftFacts["cause"]>;
 
@@ -103,7 +108,7 @@ export function entriesIn<T>(nodes: Readonly<Record<string, T>>, order: WalkOrde
 export const literalPointer = (path: NodePath, key?: string): Pointer => `/spec${nodePointer(path, key)}`;
 
 /** A node of a literal tree that is being built. */
-export interface WritableNode {
+export interface WritableNode extends TableTexts {
   enabled?: boolean;
   hashed?: boolean;
   tables?: Record<string, WritableNode>;
@@ -111,8 +116,8 @@ export interface WritableNode {
 }
 
 /** Sets fields of a node of a literal tree made with `emptyRecord`, which gets the nodes above. Without fields, nothing changes. */
-export function setFields(tree: Record<string, WritableNode>, [schema, table, column]: NodePath, fields: ColumnTree): void {
-  if (fields.enabled === undefined && fields.hashed === undefined) return;
+export function setFields(tree: Record<string, WritableNode>, [schema, table, column]: NodePath, fields: ColumnTree & TableTexts): void {
+  if (Object.keys(fields).length === 0) return;
   tree[schema] ??= {};
   let node = tree[schema];
   for (const [map, name] of [

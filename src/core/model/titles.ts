@@ -62,6 +62,7 @@ const inComparison = {
   E_MIN_MATCHES: "Too few matches",
   E_MISSING_NAME: "Unknown schema, table or column",
   E_POLICY: "Violates a policy",
+  E_SYNC_MODE: "Unknown sync mode",
   E_UNMATCHED: "An uncovered schema or table",
 } as const;
 
@@ -216,6 +217,7 @@ const elsewhere = {
   W_IGNORE_EXPIRED: "Ignore entry expired",
   W_IGNORE_NO_MATCH: "Ignore entry matches nothing",
   W_LINK_SKIPPED: "A symbolic link is not read",
+  W_CURSOR_MISSING: "Cursor isn't a column",
   W_CURSOR_UNKNOWN: "Disables what could be a cursor",
   W_DBT_LINEAGE: "Readers may be missing",
   W_LABEL_NO_MATCH: "A label matches nothing",
@@ -231,6 +233,7 @@ const elsewhere = {
   W_POLICY_SKIPPED: "Policies were not evaluated",
   W_POLICY_UNSEEN: "Policies could not check columns",
   W_REFERENCE_NOT_DECLARED: "Reference to no manifest",
+  W_RESYNC: "Tables may be read again",
   W_RULE_NO_MATCH: "A rule matches nothing",
   W_SELECTOR_EMPTY: "Selector matches nothing",
   W_SNAPSHOT_OF_ANOTHER: "Snapshot of another account",

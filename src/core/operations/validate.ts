@@ -51,7 +51,7 @@ export async function validateProject(project: Project): Promise<Validation> {
   const { problems, locate, resources, partial, isDeclared, columnLabels, files, settings, configFile } = project;
   const all = [...resources, ...partial.map(({ resource }) => resource)];
   const ofManifests = [
-    ...ruleProblems(all, (name) => isDeclared(kindNames.ruleSet, name)),
+    ...ruleProblems(all, { isUnread: (name) => isDeclared(kindNames.ruleSet, name), isDocumented: settings.extended !== true }),
     ...emptyLabelSelectors(all),
     ...policyProblems(all),
   ];

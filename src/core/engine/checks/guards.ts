@@ -1,7 +1,7 @@
 import { kindNamed } from "../../kinds/index.ts";
 import type { LiveSize } from "../../kinds/kind.ts";
 import { type Address, byText, objectAddress, parseAddress } from "../../model/address.ts";
-import { changeCount, isOfNodes, isOutside } from "../../model/changes.ts";
+import { changeCount, isOfNodes, isOutside, resyncedTables } from "../../model/changes.ts";
 import { type ChangedNodes, type GuardFinding, type GuardName, guardNames, type PolicyFinding } from "../../model/findings.ts";
 import { isObject, type JsonValue } from "../../model/json/json.ts";
 import { eachNode, levelOf, nodePointer } from "../../model/nodes.ts";
@@ -44,8 +44,18 @@ export interface Counted {
   readonly created: number;
   /** Relations. */
   readonly removed: number;
+  /** Tables. */
+  readonly resynced: number;
   readonly exposed: number;
 }
+
+export const countedOf = (item: Item): Counted => ({
+  address: item.address,
+  created: item.action === "create" ? 1 : 0,
+  removed: item.action === "unrelate" ? 1 : 0,
+  resynced: resyncedTables(item),
+  exposed: item.exposedColumns ?? 0,
+});
 
 type Found = Omit<GuardFinding, "allowed" | "until">;
 
@@ -54,6 +64,7 @@ const checks: Readonly<Record<GuardName, (items: readonly Item[], input: GuardIn
   maxExposedColumns: exposedColumns,
   maxChangedPercent: changedPercent,
   maxRemovedRelations: removedRelations,
+  maxResyncedTables: resynced,
   exposureWindow: exposureWindows,
   policy: policyFindings,
   unreviewed: unreviewedColumns,
@@ -114,7 +125,7 @@ function awaitedCreates(items: readonly Item[], { deferred, inScope }: GuardInpu
   );
 }
 
-const sumOf = (before: readonly Counted[], member: "created" | "removed" | "exposed"): number =>
+const sumOf = (before: readonly Counted[], member: "created" | "removed" | "resynced" | "exposed"): number =>
   before.reduce((sum, one) => sum + one[member], 0);
 
 function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
@@ -132,6 +143,17 @@ function removedRelations(items: readonly Item[], { limits, before }: GuardInput
   if (actual <= limit) return [];
   const message = `Exclusive tags would be taken off ${counted(actual, "resource")}; the limit is ${limit}. What the service hides because of a tag would become readable.`;
   return [{ guard: "maxRemovedRelations", message, limit, actual }];
+}
+
+/** An integration that this run has created reads all of its tables for the first time. */
+function resynced(items: readonly Item[], { limits, before, sizes }: GuardInput): readonly Found[] {
+  const limit = limits.maxResyncedTables;
+  const known = new Set(sizes.map(({ address }) => address));
+  const actual =
+    sumOf(before, "resynced") + items.filter(({ address }) => known.has(address)).reduce((sum, item) => sum + resyncedTables(item), 0);
+  if (actual <= limit) return [];
+  const message = `The sync mode or cursor of ${counted(actual, "table")} would change; the limit is ${limit}. The service can then read each of them again as a whole.`;
+  return [{ guard: "maxResyncedTables", message, limit, actual }];
 }
 
 function exposedColumns(items: readonly Item[], { limits, before }: GuardInput): readonly Found[] {

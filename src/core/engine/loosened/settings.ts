@@ -6,7 +6,7 @@ import { type Draft, type Review, until } from "./entry.ts";
 
 // What dimsync.yaml gives up.
 
-const limits = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "maxRemovedRelations"] as const;
+const limits = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "maxRemovedRelations", "maxResyncedTables"] as const;
 const modes = ["outsideChanges", "loosened", "planDiffers"] as const;
 
 /** The stricter value of each guard: a pull request that raises or turns off a guard is still checked by the one that was reviewed. */

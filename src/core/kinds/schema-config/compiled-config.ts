@@ -6,6 +6,7 @@ import { isRuleSet, isSchemaConfig } from "../manifests.ts";
 import type { NamePattern } from "../patterns/names.ts";
 import { type CompiledRule, compileExpectation, compileRule, type WrittenRule } from "./rules/compile-rule.ts";
 import { type RuleSets, ruleSetsIn, spliceRules } from "./rules/rule-sets.ts";
+import { literalTextProblems, ruleTextProblems } from "./table-texts.ts";
 
 export type Config = Resource<SchemaConfigSpec>;
 
@@ -68,7 +69,14 @@ export interface RuleProgram {
   readonly unreviewed: ModeSource<Unreviewed> | undefined;
 }
 
-export function compileConfig(config: Config, sets: RuleSets, isUnread?: (name: string) => boolean): CompiledConfig {
+interface CompileOptions {
+  /** Whether there is a RuleSet of this name that was not loaded. */
+  readonly isUnread?: (name: string) => boolean;
+  /** Whether no sync mode or cursor can be sent, so that setting one is an error. */
+  readonly isDocumented?: boolean;
+}
+
+export function compileConfig(config: Config, sets: RuleSets, { isUnread, isDocumented = false }: CompileOptions = {}): CompiledConfig {
   const spliced = spliceRules(config, sets, isUnread);
   const compiled = [
     ...spliced.rules.map(compileRule),
@@ -78,7 +86,12 @@ export function compileConfig(config: Config, sets: RuleSets, isUnread?: (name: 
     config,
     rules: compiled.flatMap(({ rule }) => rule ?? []),
     written: spliced.rules,
-    problems: [...spliced.problems, ...compiled.flatMap(({ problems }) => problems)],
+    problems: [
+      ...spliced.problems,
+      ...compiled.flatMap(({ problems }) => problems),
+      ...spliced.rules.flatMap((rule) => ruleTextProblems(rule, isDocumented)),
+      ...literalTextProblems(config, isDocumented),
+    ],
   };
 }
 
@@ -129,15 +142,19 @@ function unmatchedMode(layers: readonly Layer[], level: "schemas" | "tables"): M
 /**
  * Problems of rules that are known without an account: unknown RuleSets, cycles, empty matches, attributes that a level
  * does not have. Checks every SchemaConfig and RuleSet, used or not; each problem once, at its line.
- * `isUnread`: whether there is a RuleSet of this name that was not loaded.
  */
-export function ruleProblems(resources: readonly Resource[], isUnread?: (name: string) => boolean): readonly Problem[] {
+export function ruleProblems(resources: readonly Resource[], options: CompileOptions = {}): readonly Problem[] {
   const sets = ruleSetsIn(resources);
   const found = resources.flatMap((resource): readonly Problem[] => {
-    if (isSchemaConfig(resource)) return compileConfig(resource, sets, isUnread).problems;
+    if (isSchemaConfig(resource)) return compileConfig(resource, sets, options).problems;
     if (!isRuleSet(resource)) return [];
-    const { rules, problems } = spliceRules(resource, sets, isUnread);
-    return [...problems, ...rules.filter(({ owner }) => owner === resource).flatMap((rule) => compileRule(rule).problems)];
+    const { rules, problems } = spliceRules(resource, sets, options.isUnread);
+    return [
+      ...problems,
+      ...rules
+        .filter(({ owner }) => owner === resource)
+        .flatMap((rule) => [...compileRule(rule).problems, ...ruleTextProblems(rule, options.isDocumented === true)]),
+    ];
   });
   return uniqueProblems(found);
 }

@@ -7,6 +7,7 @@ import { atOnce } from "../../model/runtime/event-loop.ts";
 import { isEnabled, setFields, type TablePath, type WritableNode } from "../../model/schema-tree.ts";
 import { isSameMode } from "../../model/sync-mode.ts";
 import type { TableTest } from "../kind.ts";
+import { textsOf } from "./rules/resolve-rules.ts";
 import type { CachedMatch, RuleCache } from "./rules/rule-cache.ts";
 import { isUncovered, managedEnabled, type Question, type ScannedNode, type ScannedTable, type ScanOptions, scan } from "./scan.ts";
 
@@ -18,7 +19,11 @@ import { isUncovered, managedEnabled, type Question, type ScannedNode, type Scan
 export function expand(rules: RuleCache, live: LiveSchemas): SchemaTree {
   const schemas = emptyRecord<WritableNode>();
   const add = ({ path, managed }: Pick<ScannedNode<unknown, NodePath>, "path" | "managed">): undefined =>
-    void setFields(schemas, path, defined({ enabled: managedEnabled(managed), hashed: managed.resolution.hashed }));
+    void setFields(
+      schemas,
+      path,
+      defined({ enabled: managedEnabled(managed), hashed: managed.resolution.hashed, ...textsOf(managed.resolution) }),
+    );
   atOnce(scan(live, [{ schema: add, table: add, column: add }], { rules, order: "by-name" }));
   return schemas;
 }

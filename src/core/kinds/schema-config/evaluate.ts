@@ -6,6 +6,7 @@ import {
   checkColumnChanges,
   checkExpectations,
   collectSwitchedOff,
+  collectTexts,
   collectValue,
   type Evaluation,
   type IsLeftOut,
@@ -95,6 +96,8 @@ function* evaluateTables(
     const match = matchAt(below, position, table, liveTable, liveTable.syncMode);
     const resolution = resolveNode(walk, match, literals, 1);
     const enabled = collectValue(walk, { path, key: "enabled", before: liveTable.enabled }, resolution) !== false;
+    const { texts } = resolution;
+    if (texts !== undefined) collectTexts(walk, { path, live: liveTable, texts });
     checkExpectations(walk, match, path, liveTable);
     if (isStep(walk.liveNodes)) yield;
     const state: TableState = {
@@ -103,6 +106,7 @@ function* evaluateTables(
       enabled,
       replicated: schemaEnabled && enabled,
       wasReplicated: isEnabled(live) && isEnabled(liveTable),
+      cursor: texts?.cursorField?.value,
       scope: match.below,
       literals: literalColumnMaps(literals),
       switchedOff: walk.switchedOff?.get(schema)?.get(table),
@@ -248,7 +252,7 @@ function isExposed(changes: readonly NodeChange[], column: LiveColumn, { replica
   let { hashed } = column;
   for (const change of changes) {
     if (change.key === "enabled") enabled = change.after;
-    else hashed = change.after;
+    else if (change.key === "hashed") hashed = change.after;
   }
   const wasEnabled = wasReplicated && isEnabled(column);
   return replicated && enabled && (!wasEnabled || (hashed === false && column.hashed !== false));

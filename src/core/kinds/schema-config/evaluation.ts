@@ -4,25 +4,44 @@ import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { Risk } from "../../model/plan.ts";
-import { type ColumnTree, locationIn } from "../../model/resource.ts";
+import { type ColumnTree, locationIn, type TableTexts } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
-import { type Depth, type Field, literalPointer, type NodeCause, riskOf, type TablePath } from "../../model/schema-tree.ts";
-import { isSameMode } from "../../model/sync-mode.ts";
-import type { ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
+import {
+  type Depth,
+  type Field,
+  isEnabled,
+  literalPointer,
+  type NodeCause,
+  type NodeField,
+  riskOf,
+  type TablePath,
+  tableTexts,
+} from "../../model/schema-tree.ts";
+import { isSameMode, requestMode } from "../../model/sync-mode.ts";
+import type { Layer, ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import { type CompiledRule, type Expected, expectedKeys } from "./rules/compile-rule.ts";
-import type { Resolution } from "./rules/resolve-rules.ts";
+import type { Resolution, ResolvedTexts } from "./rules/resolve-rules.ts";
 import { type CachedMatch, type RuleCache, type RuleScope, rulesNaming } from "./rules/rule-cache.ts";
 import { addTo, addWarning, emptySample, newStats, type RunningStats, type Sample } from "./rules/rule-stats.ts";
 
 // What evaluate.ts collects while it walks a tree. Only nodes that differ get here, so it may allocate.
 
-/** One boolean of one node that changes. */
-export interface NodeChange {
-  readonly path: NodePath;
+/** One value of one node that changes. */
+export type NodeChange = FlagChange | TextChange;
+
+interface TextChange extends ChangedValue<string> {
+  readonly key: keyof TableTexts;
+}
+
+interface FlagChange extends ChangedValue<boolean> {
   readonly key: Field;
+}
+
+interface ChangedValue<Value> {
+  readonly path: NodePath;
   /** Undefined: the service does not show it. */
-  readonly before: boolean | undefined;
-  readonly after: boolean;
+  readonly before: Value | undefined;
+  readonly after: Value;
   readonly risk: Risk;
   readonly cause: NodeCause;
   readonly by: ValueSource;
@@ -45,7 +64,7 @@ export interface Unmet {
 }
 
 /** Whether a leaf keeps its live value: `ignore` in dimsync.yaml excludes it, or the service does not keep the change. */
-export type IsLeftOut = (path: NodePath, key: Field, change?: Pick<NodeChange, "before" | "after">) => boolean;
+export type IsLeftOut = (path: NodePath, key: NodeField, change?: Pick<NodeChange, "before" | "after">) => boolean;
 
 /** What the comparison of one integration finds. Mutable while its tree is walked. */
 export interface Evaluation {
@@ -122,6 +141,41 @@ export function collectValue(evaluation: Evaluation, { path, key, before }: Leaf
   return after;
 }
 
+interface TableTextsOf {
+  readonly path: TablePath;
+  readonly live: LiveTable;
+  readonly texts: ResolvedTexts;
+}
+
+/**
+ * Records how the sync mode and the cursor of a table change. A value that the service does not show is not sent, except the cursor with
+ * a new mode: it may be shown only then.
+ */
+export function collectTexts(evaluation: Evaluation, { path, live, texts }: TableTextsOf): void {
+  const { changes, isLeftOut, stats, unshown } = evaluation;
+  const warn = (code: "W_CURSOR_MISSING" | "W_RESYNC", by: ProgramRule | Layer): void =>
+    addWarning(stats, { key: `${code} ${by.type === "rule" ? by.index : by.config.address}`, code, by }, path);
+  const { cursorField } = texts;
+  if (cursorField !== undefined && live.columns !== undefined && own(live.columns, cursorField.value) === undefined) {
+    warn("W_CURSOR_MISSING", cursorField.by);
+    return;
+  }
+  let resyncedBy: ProgramRule | Layer | undefined;
+  for (const key of tableTexts) {
+    const set = texts[key];
+    if (set === undefined) continue;
+    const [before, { by }] = [live[key], set];
+    const after = key === "syncMode" ? (requestMode(set.value) ?? set.value) : set.value;
+    if (before === after || (key === "syncMode" && isSameMode(before, after)) || isLeftOut(path, key, { before, after })) continue;
+    if (before === undefined && resyncedBy === undefined) unshown.push(nodePointer(path, key));
+    else {
+      resyncedBy ??= by;
+      changes.push({ path, key, before, after, risk: "neutral", cause: causeOf(by, path, key), by });
+    }
+  }
+  if (resyncedBy !== undefined && isEnabled(live)) warn("W_RESYNC", resyncedBy);
+}
+
 /** The table that the walk is in. */
 export interface TableState {
   readonly path: TablePath;
@@ -131,6 +185,8 @@ export interface TableState {
   /** Whether the table and its schema are enabled: after the changes, and before. */
   readonly replicated: boolean;
   readonly wasReplicated: boolean;
+  /** The cursor that manifests set. */
+  readonly cursor: string | undefined;
   /** The scope of its columns. */
   readonly scope: RuleScope;
   /** The literal columns by layer. */
@@ -170,13 +226,13 @@ export function checkColumnChanges(
   for (const change of changes) {
     const { path, key, after, by, cause } = change;
     if (by.type === "rule" && !table.enabled) warnOfDisabledTable(evaluation, by, table.path);
-    const role = keyRole(path[2] ?? "", column, table.live);
+    const role = keyRole(path[2] ?? "", column, table.live) ?? (path[2] === table.cursor ? "cursor" : undefined);
     const source = by.type === "rule" ? `rule ${by.index}` : by.type === "mode" ? "unmatched" : cause.place.pointer;
     if (key === "hashed" && after && role === "primary key")
       addWarning(evaluation.stats, { key: `key ${source}`, code: "W_HASHES_PRIMARY_KEY", by }, path);
     if (key !== "enabled" || after) continue;
     if (role === undefined) {
-      if (table.enabled && hidesCursor(table.live))
+      if (table.enabled && table.cursor === undefined && hidesCursor(table.live))
         addWarning(evaluation.stats, { key: `cursor ${source}`, code: "W_CURSOR_UNKNOWN", by }, path);
       continue;
     }
@@ -248,6 +304,6 @@ function differsFrom(literal: Readonly<Record<string, ColumnTree>>, { columns }:
 }
 
 /** Where a value is set: the rule, the `unmatched` entry, or the leaf of the literal tree. */
-export function causeOf(by: ValueSource, path: NodePath, key: Field): NodeCause {
+export function causeOf(by: ValueSource, path: NodePath, key: NodeField): NodeCause {
   return by.type === "literal" ? { place: locationIn(by.config, literalPointer(path, key)) } : by.cause;
 }

@@ -4,8 +4,17 @@ import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { SourceLocation } from "../../model/problem.ts";
-import { type ColumnTree, locationIn } from "../../model/resource.ts";
-import { type Depth, type Field, levelNames, literalPointer, type NodeCause, nodesAt } from "../../model/schema-tree.ts";
+import { type ColumnTree, locationIn, type TableTexts } from "../../model/resource.ts";
+import {
+  type Depth,
+  type Field,
+  levelNames,
+  literalPointer,
+  type NodeCause,
+  type NodeField,
+  nodesAt,
+  tableTexts,
+} from "../../model/schema-tree.ts";
 import { nodeText } from "../../text/paths.ts";
 import { nearest, suggestion } from "../../text/suggest.ts";
 import type { ModeSource, RuleProgram } from "./compiled-config.ts";
@@ -13,6 +22,7 @@ import type { EvaluateOptions } from "./evaluate.ts";
 import {
   causeOf,
   collectSwitchedOff,
+  collectTexts,
   collectValue,
   type Evaluation,
   isSwitchedOff,
@@ -20,7 +30,7 @@ import {
   type NodeChange,
   newEvaluation,
 } from "./evaluation.ts";
-import { coversItself, type Resolution, type Step, steps } from "./rules/resolve-rules.ts";
+import { coversItself, type Resolution, type Step, steps, textsOf } from "./rules/resolve-rules.ts";
 import type { CachedMatch, RuleCache } from "./rules/rule-cache.ts";
 import { type ManagedNode, managedAt, managedEnabled } from "./scan.ts";
 
@@ -39,9 +49,9 @@ interface AppliedSetting {
    * "refuse": `unmatched` is `error`, and nothing covers the node.
    */
   readonly effect: "set" | "ignore" | "ignore-above" | "narrowed" | "refuse";
-  readonly set: ColumnTree;
+  readonly set: ColumnTree & TableTexts;
   /** The fields that it decides. */
-  readonly wins: readonly Field[];
+  readonly wins: readonly NodeField[];
 }
 
 export interface Explanation {
@@ -52,7 +62,7 @@ export interface Explanation {
   readonly applied: readonly AppliedSetting[];
   readonly state: "managed" | "ignored" | "unmanaged";
   /** The desired values; a field that is left out stays as it is. */
-  readonly outcome: ColumnTree;
+  readonly outcome: ColumnTree & TableTexts;
   /** What a plan would change in this node. */
   readonly changes: readonly NodeChange[];
 }
@@ -80,8 +90,8 @@ interface Applied {
 export function appliedTo(cache: RuleCache, live: LiveSchemas, path: NodePath): readonly Applied[] {
   const { match, literals, unmatched } = managedAt(cache, live, path);
   const ofSteps = steps(match.applied, literals, cache.program.layers).map(({ by, entry }): Applied => {
-    const { enabled, hashed } = entry ?? by.set ?? {};
-    const set = defined({ enabled, hashed });
+    const { enabled, hashed, syncMode, cursorField } = entry ?? by.set ?? {};
+    const set = defined({ enabled, hashed, syncMode, cursorField });
     const content = entry === undefined ? canonicalJson([by.match, set, by.ignores]) : canonicalJson(["literal", set]);
     return { content, set, cause: (key) => causeOf(by, path, key) };
   });
@@ -116,7 +126,7 @@ export function explain(
     live: node,
     applied: [...(isKept || off !== undefined ? applied.map(withoutEnabled) : applied), ...(off === undefined ? [] : [appliedMode(off)])],
     state: resolution.ignored ? "ignored" : resolution.covered || mode !== undefined || off !== undefined ? "managed" : "unmanaged",
-    outcome: { ...(enabled === undefined ? {} : { enabled }), ...(resolution.hashed === undefined ? {} : { hashed: resolution.hashed }) },
+    outcome: defined({ enabled, hashed: resolution.hashed, ...textsOf(resolution) }),
     changes:
       node === undefined
         ? []
@@ -145,6 +155,9 @@ interface ExplainedNode {
 function changesOf(evaluation: Evaluation, { path, node, resolution, isOff }: ExplainedNode): readonly NodeChange[] {
   if (isOff) collectSwitchedOff(evaluation, path, node.enabled);
   else collectValue(evaluation, { path, key: "enabled", before: node.enabled }, resolution);
+  const [schema, table, column] = path;
+  if (table !== undefined && column === undefined && resolution.texts !== undefined)
+    collectTexts(evaluation, { path: [schema, table], live: node as LiveTable, texts: resolution.texts });
   if (path.length === 3) collectValue(evaluation, { path, key: "hashed", before: (node as LiveColumn).hashed }, resolution);
   return evaluation.changes;
 }
@@ -159,29 +172,31 @@ function appliedSteps(
   const winners = {
     enabled: resolution.enabled === undefined ? undefined : resolution.enabledBy,
     hashed: resolution.hashed === undefined || depth < 2 ? undefined : resolution.hashedBy,
+    syncMode: resolution.texts?.syncMode?.by,
+    cursorField: resolution.texts?.cursorField?.by,
   };
   const rules = [...scope.ignoring, ...match.namedBy].sort((a, b) => a.index - b.index);
   return steps(rules, literals, program.layers)
     .filter(({ entry }) => entry === undefined || coversItself(entry, depth))
     .map((step) => {
-      const wins = (["enabled", "hashed"] as const).filter((key) => winners[key] === step.by);
+      const wins = (["enabled", "hashed", ...tableTexts] as const).filter((key) => winners[key] === step.by);
       return step.entry === undefined ? appliedRule(program, step, { match, depth, wins }) : appliedEntry(step, path, wins);
     });
 }
 
 function appliedEntry(
-  { by, entry: { enabled, hashed } }: Extract<Step, { readonly entry: object }>,
+  { by, entry: { enabled, hashed, syncMode, cursorField } }: Extract<Step, { readonly entry: object }>,
   path: NodePath,
-  wins: readonly Field[],
+  wins: readonly NodeField[],
 ): AppliedSetting {
-  const set: ColumnTree = { ...(enabled === undefined ? {} : { enabled }), ...(hashed === undefined ? {} : { hashed }) };
+  const set = defined({ enabled, hashed, syncMode, cursorField });
   return { config: by.config.address, place: locationIn(by.config, literalPointer(path)), effect: "set", set, wins };
 }
 
 function appliedRule(
   program: RuleProgram,
   { by }: Extract<Step, { readonly entry?: undefined }>,
-  { match, depth, wins }: { readonly match: CachedMatch; readonly depth: Depth; readonly wins: readonly Field[] },
+  { match, depth, wins }: { readonly match: CachedMatch; readonly depth: Depth; readonly wins: readonly NodeField[] },
 ): AppliedSetting {
   const { name, cause, ignores, set = {}, layer } = by;
   const isNarrowed = !match.applied.includes(by);

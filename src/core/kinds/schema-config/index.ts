@@ -27,7 +27,7 @@ import { isLabel, liveView, readOnlyNodeField } from "./manifest.ts";
 import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
 import { leavingOut, withoutSent } from "./not-kept.ts";
-import { patches, tablesTouched, treeIn } from "./patch.ts";
+import { patches, spelledAsSent, tablesTouched, treeIn } from "./patch.ts";
 import { manualSteps, refusals } from "./problems.ts";
 import { lostBySelector, lostProtection, removedCause, settingsOf } from "./protection.ts";
 import { hasUnknownColumns, type ObservedSchemas, observedAt, readSchemas, readWithColumns } from "./read.ts";
@@ -115,7 +115,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
       readWithColumns(reads, liveId, (tree) => tablesTouched(requests).filter((path) => hasUnknownColumns(tree, path))),
 
     // Live schemas are JSON, although their types do not say so.
-    document: (_item, live) => ({ schemas: (live?.tree ?? {}) as unknown as JsonObject }),
+    document: ({ requests }, live) => ({ schemas: spelledAsSent(live?.tree ?? {}, requests) as unknown as JsonObject }),
 
     answered: (_before, answer, decode) => observedAt(decode.schemas(answer)),
 
@@ -145,6 +145,9 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
     isLeftOut,
     switchedOff: reviewed && switchedOffBy(unit, reviewed),
   });
+  // A new integration reads its tables for the first time.
+  if (account.fresh.has(liveId))
+    for (const [key, { code }] of evaluation.stats.warnings) if (code === "W_RESYNC") evaluation.stats.warnings.delete(key);
   const tally = finishStats(evaluation.stats);
   const { targets } = unit;
   const missing = missingNames(rules.program, tree, { ...evaluation, name, targets, gone: reviewed?.goneColumns ?? [] });
@@ -266,7 +269,7 @@ const unshownValues = (
     {
       paths: exposing,
       reason:
-        "the service does not show the value, and dimsync sends no value that exposes if it does not know the live one. Set it in the service",
+        "the service does not show the value, and dimsync sends only values that protect if it does not know the live one. Set it in the service",
     },
   ].flatMap(({ paths, reason }) => (paths.length === 0 ? [] : [{ address, paths: [...paths].sort(), reason }]));
 

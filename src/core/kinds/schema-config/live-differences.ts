@@ -82,7 +82,9 @@ export function* unintendedChanges(before: LiveSchemas, after: LiveSchemas, sent
       const [wasTable, isTable, tableOfBody] = [own(was.tables, table), own(is?.tables, table), own(ofBody?.tables, table)];
       if (isStep(++done)) yield;
       if (wasTable === undefined) continue;
-      compare([schema, table], [wasTable, isTable, tableOfBody], ofTable);
+      // Whether the cursor is shown depends on the mode.
+      const isNewMode = tableOfBody?.syncMode !== undefined;
+      compare([schema, table], [wasTable, isTable, tableOfBody], isNewMode ? ofTable.filter((key) => key !== "cursorField") : ofTable);
       if (isTable?.columns === undefined) continue;
       for (const column of Object.keys(wasTable.columns ?? {})) {
         const wasColumn = own(wasTable.columns, column);

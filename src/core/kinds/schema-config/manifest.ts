@@ -8,8 +8,6 @@ import { kindNames } from "../manifests.ts";
 
 const readOnlyNodeFields: ReadonlySet<string> = new Set([
   "nameInDestination",
-  "syncMode",
-  "cursorField",
   "isPrimaryKey",
   "name_in_destination",
   "sync_mode",

@@ -2,11 +2,12 @@ import { defined, type JsonObject, type JsonValue, own, setOwn } from "../../mod
 import { type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
-import type { SchemaTree } from "../../model/resource.ts";
+import type { SchemaTree, TableTexts } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
-import { type TablePath, walk } from "../../model/schema-tree.ts";
+import { nodesAt, type TablePath, walk } from "../../model/schema-tree.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import type { ClientSettings } from "../../model/settings/config.ts";
+import { isSameMode } from "../../model/sync-mode.ts";
 import type { NodeChange } from "./evaluation.ts";
 
 /** Used if `client.maxBodyBytes` is not set. */
@@ -15,8 +16,8 @@ const defaultMaxBytes = 8 * 1024 * 1024;
 /**
  * The changes, in their order, as PATCH requests. With `entries: "changed"`, a body has the members that change and the path to them, and
  * nothing else, so that it never sets a value that somebody else has changed meanwhile. With "complete", for a service that needs complete
- * entries, unchanged members of a touched node repeat the live values, and maps without changed members are empty. If some changes
- * protect and others expose, the protecting ones are sent first, in a request of their own.
+ * entries, unchanged members of a touched node repeat the live values, and maps without changed members are empty. Changes that protect
+ * are sent first, in a request of their own, so that they are kept if the service refuses another one, such as a sync mode.
  *
  * A body that is larger than `maxBodyBytes` is split between tables, never within one, because servers and proxies limit
  * body sizes (often to 10 MB) and the interface names no limit.
@@ -26,13 +27,13 @@ export function* patches(
   changes: readonly NodeChange[],
   { live, maxBodyBytes = defaultMaxBytes, entries = "changed" }: PatchOptions,
 ): Steps<readonly PlannedRequest[]> {
-  const others = changes.filter(({ risk }) => risk !== "exposes");
+  const protecting = changes.filter(({ risk }) => risk === "protects");
   const path = urlPath(["v1", "integrations", integrationId, "schemas"]);
   const repeated = entries === "complete" ? live : undefined;
-  // A complete exposing body repeats the values that the protecting ones have set, and shared ancestors those of all bodies before.
+  // A complete second body repeats the values that the protecting ones have set, and shared ancestors those of all bodies before.
   const bodies = [
-    ...(yield* bodiesOf(yield* draftsOf(others, () => true, repeated), maxBodyBytes)),
-    ...(yield* bodiesOf(yield* draftsOf(changes, ({ risk }) => risk === "exposes", repeated), maxBodyBytes)),
+    ...(yield* bodiesOf(yield* draftsOf(protecting, () => true, repeated), maxBodyBytes)),
+    ...(yield* bodiesOf(yield* draftsOf(changes, ({ risk }) => risk !== "protects", repeated), maxBodyBytes)),
   ];
   return bodies.map((body) => ({ method: "PATCH", path, body }));
 }
@@ -45,7 +46,7 @@ interface PatchOptions {
 
 type Drafts = Record<string, Draft>;
 
-interface Draft {
+interface Draft extends TableTexts {
   readonly enabled?: boolean;
   readonly hashed?: boolean;
   tables?: Drafts;
@@ -69,6 +70,7 @@ interface Place<Live> {
   readonly live: Live | undefined;
   enabled: Flag;
   hashed: Flag;
+  texts: TableTexts;
   draft: Draft | undefined;
 }
 
@@ -77,7 +79,7 @@ function placeOf<Live extends { readonly enabled?: boolean; readonly hashed?: bo
   name: string | undefined,
   live: Live | undefined,
 ): Place<Live> {
-  return { name, live, enabled: live?.enabled, hashed: live?.hashed, draft: undefined };
+  return { name, live, enabled: live?.enabled, hashed: live?.hashed, texts: {}, draft: undefined };
 }
 
 /** The nodes that are sent, and at least the size of their JSON, so that most bodies need not be printed to know that they fit. */
@@ -102,7 +104,7 @@ function* draftsOf(
   const add = (drafts: Drafts, name: string, draft: Draft): Draft => {
     setOwn(drafts, name, draft);
     // What is printed around a name is shorter, and a UTF-16 unit of a name has at most six bytes.
-    mostBytes += 64 + name.length * 6;
+    mostBytes += 96 + (name.length + (draft.syncMode ?? "").length + (draft.cursorField ?? "").length) * 6;
     return draft;
   };
   let schema = placeOf<LiveSchemas[string]>(undefined, undefined);
@@ -110,7 +112,7 @@ function* draftsOf(
   let column = placeOf<LiveColumn>(undefined, undefined);
   for (const [index, change] of changes.entries()) {
     if (isStep(index)) yield;
-    const { path, key, after } = change;
+    const { path } = change;
     const isOtherSchema = path[0] !== schema.name;
     if (isOtherSchema) schema = placeOf(path[0], own(repeated, path[0]));
     const isOtherTable = isOtherSchema || path[1] !== table.name;
@@ -120,12 +122,14 @@ function* draftsOf(
     const isOwn = isSent(change);
     if (!isOwn && !isWhole) continue;
     const node = path[1] === undefined ? schema : path[2] === undefined ? table : column;
-    node[key] = after;
+    if (change.key === "enabled" || change.key === "hashed") node[change.key] = change.after;
+    else if (isOwn) table.texts = { ...table.texts, [change.key]: change.after };
     if (column.draft === undefined && !isOwn) continue;
     schema.draft ??= add(schemas, path[0], { ...defined({ enabled: schema.enabled }), ...(isWhole ? { tables: {} } : {}) });
     if (path[1] === undefined) continue;
     schema.draft.tables ??= {};
-    table.draft ??= add(schema.draft.tables, path[1], { ...defined({ enabled: table.enabled }), ...(isWhole ? { columns: {} } : {}) });
+    const ofTable = { ...defined({ enabled: table.enabled }), ...table.texts, ...(isWhole ? { columns: {} } : {}) };
+    if (path[2] === undefined || table.draft === undefined) table.draft = add(schema.draft.tables, path[1], ofTable);
     if (path[2] === undefined) continue;
     table.draft.columns ??= {};
     column.draft = add(table.draft.columns, path[2], columnDrafts.get(column.enabled)?.get(column.hashed) ?? {});
@@ -184,6 +188,21 @@ function addTables(drafts: Drafts, others: Drafts): void {
 
 /** The tree of a body that `patches` has made. */
 export const treeIn = (body: JsonObject): SchemaTree => (body["schemas"] ?? {}) as SchemaTree;
+
+/** The live tree with the modes that are the sent ones spelled as they were sent. */
+export function spelledAsSent(live: LiveSchemas, requests: readonly PlannedRequest[]): LiveSchemas {
+  const spelled = { ...live };
+  for (const { body } of requests)
+    walk(treeIn(body), {
+      table({ syncMode }, path) {
+        const { schema, table } = nodesAt(spelled, path);
+        if (syncMode !== undefined && schema !== undefined && table !== undefined && isSameMode(syncMode, table.syncMode))
+          spelled[path[0]] = { ...schema, tables: { ...schema.tables, [path[1]]: { ...table, syncMode } } };
+        return false;
+      },
+    });
+  return spelled;
+}
 
 /** The tables in which the bodies change columns. */
 export function tablesTouched(requests: readonly PlannedRequest[]): readonly TablePath[] {

@@ -38,7 +38,7 @@ export const schemaUnits = (account: AccountView): Units<SchemaConfigUnit> => un
 export function units(configs: readonly Config[], account: AccountView): Units<SchemaConfigUnit> {
   const problems: Problem[] = [];
   const sets = ruleSetsIn(account.resources);
-  const compiled = configs.map((config) => compileConfig(config, sets));
+  const compiled = configs.map((config) => compileConfig(config, sets, { isDocumented: account.extended === undefined }));
   addAll(problems, uniqueProblems(compiled.flatMap((config) => config.problems)));
   const valid = compiled.filter((config) => config.problems.length === 0).sort(byPriority);
   const selections = valid.map((config) => ({ config, selected: checkedSelection(config.config, account, problems) }));

@@ -151,6 +151,7 @@ export const defaultGuards: Guards = {
   maxExposedColumns: 50,
   maxChangedPercent: 30,
   maxRemovedRelations: 5,
+  maxResyncedTables: 5,
   outsideChanges: "report",
   loosened: "report",
   planDiffers: "report",

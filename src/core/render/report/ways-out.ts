@@ -1,6 +1,6 @@
 import { policyAddress } from "../../kinds/manifests.ts";
 import { integrationOfSchemas, parseAddress } from "../../model/address.ts";
-import { changeCount, isOutside } from "../../model/changes.ts";
+import { changeCount, isOutside, resyncedTables } from "../../model/changes.ts";
 import type { GuardFinding, GuardName, PolicyFinding } from "../../model/findings.ts";
 import { own } from "../../model/json/json.ts";
 import { fromPointer } from "../../model/json/pointer.ts";
@@ -58,6 +58,7 @@ function addressesOf({ items, newColumns = [], neverReviewed = [] }: Plan, findi
     maxExposedColumns: () => items.filter(({ exposedColumns = 0 }) => exposedColumns > 0),
     maxChangedPercent: () => (isOfTarget ? items.filter(({ action }) => action === "update") : (integrations ?? [])),
     maxRemovedRelations: () => items.filter(({ action }) => action === "unrelate"),
+    maxResyncedTables: () => items.filter((item) => resyncedTables(item) > 0),
     exposureWindow: () => (address === undefined ? [] : [{ address }]),
     unreviewed: () => [...newColumns, ...neverReviewed],
     outsideChanges: () => items.filter((item) => changeCount(item, isOutside) > 0),

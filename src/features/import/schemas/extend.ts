@@ -1,5 +1,5 @@
 import { isUncovered, type Question, type RuleCache, type SchemaConfigUnit, scan } from "../../../core/kinds/schemas.ts";
-import { emptyRecord, isObject, own } from "../../../core/model/json/json.ts";
+import { emptyRecord, isObject, own, sameJson } from "../../../core/model/json/json.ts";
 import { toPointer } from "../../../core/model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../../core/model/live.ts";
 import type { NodePath } from "../../../core/model/nodes.ts";
@@ -169,7 +169,7 @@ function accepts(rule: SchemaRule, { level, match: wanted, set }: Addition): boo
   const list = match[level];
   if (match.where !== undefined || match.ignoreCase === true || !Array.isArray(list)) return false;
   if (list.includes("*") || wanted[level]?.includes("*") === true) return false;
-  if (rule.set?.enabled !== set.enabled || rule.set?.hashed !== set.hashed) return false;
+  if (!sameJson(rule.set ?? {}, set)) return false;
   if (
     level === "column" && wanted.table !== undefined
       ? !sameNames(wanted.table, match.table)

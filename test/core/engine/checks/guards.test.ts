@@ -26,7 +26,9 @@ describe("guards", () => {
       ...nothingElse,
       ...more,
     }).guards.map(({ guard, actual, allowed, until }) => [guard, actual, allowed, until].filter((one) => one !== undefined).join(" "));
-  const earlier = (counts: Partial<Counted>): readonly Counted[] => [{ address: "Asset/b", created: 0, removed: 0, exposed: 0, ...counts }];
+  const earlier = (counts: Partial<Counted>): readonly Counted[] => [
+    { address: "Asset/b", created: 0, removed: 0, resynced: 0, exposed: 0, ...counts },
+  ];
   const entry = (guard: AllowEntry["guard"], address?: string, until = "2026-12-15"): AllowEntry => ({
     ...defined({ address }),
     ...{ guard, reason: "DPIA-41", until },
@@ -40,6 +42,20 @@ describe("guards", () => {
   const fields = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ address: `Tag/a${index}`, count: 1, unit: "fields" as const }));
   const nodes = (name: string, count: number) => ({ address: `Schemas/${name}`, count, unit: "nodes" as const });
+  const modes = (name: string, count: number) => [
+    draft(`Schemas/${name}`, "update", {
+      liveId: name,
+      changes: grouped<DraftFacts>(
+        Array.from({ length: count }, (_, index) =>
+          ["syncMode", "cursorField"].map((key) => ({
+            path: `/schemas/public/tables/t${index}/${key}`,
+            after: "x",
+            risk: "neutral" as const,
+          })),
+        ).flat(),
+      ),
+    }),
+  ];
   const flips = (name: string, count: number, keys: readonly string[] = ["hashed"]) => [
     draft(`Schemas/${name}`, "update", {
       liveId: name,
@@ -78,6 +94,13 @@ describe("guards", () => {
       { before: earlier({ removed: 2 }) },
       ["maxRemovedRelations 6"],
     ],
+    [
+      "modes of too many tables, with those of earlier rounds",
+      modes("a", 2),
+      { before: earlier({ resynced: 4 }), sizes: [nodes("a", 50)] },
+      ["maxResyncedTables 6"],
+    ],
+    ["modes of an integration that this run has created", modes("new", 9), { sizes: [nodes("a", 50)] }, []],
     ["too many fields of a large project", updates(31), { sizes: fields(100) }, ["maxChangedPercent 31"]],
     ["a percentage just above the limit", updates(3001), { sizes: fields(10_000) }, ["maxChangedPercent 30.1"]],
     ["one of many integrations", flips("a", 15_000), { sizes: [nodes("a", 15_000), nodes("b", 10_000_000)] }, ["maxChangedPercent 100"]],

@@ -313,6 +313,34 @@ describe("a plan", () => {
   });
 });
 
+describe("a sync mode or cursor", () => {
+  const sets = (set: object, match: object = { table: "orders" }): SchemaConfigSpec => ({ rules: [{ match, set }] });
+  const at = "/spec/rules/0/set";
+  test.each<[string, SchemaConfigSpec, isExtended: boolean, readonly string[]]>([
+    ["is an error without the switch", sets({ cursorField: "id" }), false, [`E_UNWRITABLE_FIELD ${at}/cursorField`]],
+    [
+      "of the literal tree, too",
+      { schemas: { public: { tables: { orders: { syncMode: "Incremental" } } } } },
+      false,
+      ["E_UNWRITABLE_FIELD /spec/schemas/public/tables/orders/syncMode"],
+    ],
+    ["that no request takes is an error", sets({ syncMode: "Incremntal" }), true, [`E_SYNC_MODE ${at}/syncMode`]],
+    ["of columns is an error", sets({ syncMode: "Incremental" }, { column: "id" }), true, [`E_WRONG_VALUE ${at}/syncMode`]],
+    ["that is not a column is not sent", sets({ syncMode: "Full Refresh", cursorField: "gone" }), true, ["W_CURSOR_MISSING /spec/rules/0"]],
+    ["that the table has changes nothing", sets({ cursorField: "updated_at" }), true, []],
+    ["says what a change costs", sets({ cursorField: "note" }), true, ["W_RESYNC /spec/rules/0"]],
+    [
+      "cannot be disabled",
+      { rules: [...(sets({ cursorField: "note" }).rules ?? []), { match: { table: "orders", column: "note" }, set: off }] },
+      true,
+      ["E_DISABLES_CURSOR /spec/rules/1", "W_RESYNC /spec/rules/0"],
+    ],
+  ])("%s", (_, spec, isExtended, problems) => {
+    const view = isExtended ? { extended: { missing: new Set<never>() } } : {};
+    expect(compareFleet({ manifests: [config(spec)], view }).problems).toEqual(problems);
+  });
+});
+
 describe("invalid rules are refused without an account", () => {
   const rule = { match: { table: "orders" }, set: on };
   test.each<[string, SchemaConfigSpec, Readonly<Record<string, RuleSetSpec["rules"]>>, readonly string[]]>([

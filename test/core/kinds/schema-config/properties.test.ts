@@ -22,7 +22,8 @@ const cacheOf = (specs: readonly SchemaConfigSpec[], sets: Sets = {}): RuleCache
     Object.entries(sets).map(([key, rules]) => ruleSet(key, rules)),
   );
 
-type Line = readonly [path: string, key: string, before: boolean | undefined, after: boolean | undefined];
+type Value = boolean | string | undefined;
+type Line = readonly [path: string, key: string, before: Value, after: Value];
 const lines = (rules: RuleCache, tree: LiveSchemas): readonly Line[] =>
   atOnce(evaluate(rules, tree)).changes.map(({ path, key, before, after }) => [JSON.stringify(path), key, before, after]);
 const byText = (a: Line, b: Line): number => (`${a[0]}${a[1]}` < `${b[0]}${b[1]}` ? -1 : 1);

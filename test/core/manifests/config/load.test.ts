@@ -193,6 +193,7 @@ describe("settings", () => {
         maxExposedColumns: 2,
         maxChangedPercent: 30,
         maxRemovedRelations: 5,
+        maxResyncedTables: 5,
         outsideChanges: "report",
         loosened: "report",
         planDiffers: "report",

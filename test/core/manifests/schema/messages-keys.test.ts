@@ -99,17 +99,12 @@ testProblems({
   // Fields that no call of the interface can write
   "destinationId inside create": [integration(...mysql, "    destinationId: d"), ["13:5 E_UNWRITABLE_FIELD"], /spec\.destination/u],
   "paused inside create": [integration(...mysql, "    paused: false"), ["13:5 E_UNWRITABLE_FIELD"], /spec\.settings/u],
-  "syncMode in a rule": [
-    shops("  rules:", "    - match: { table: a }", "      set: { syncMode: full }"),
-    ["8:14 E_UNWRITABLE_FIELD"],
-    /spec\.expect/u,
-  ],
   "isPrimaryKey in a literal": [
     shops("  schemas: { s: { tables: { t: { columns: { c: { isPrimaryKey: true } } } } } }"),
     ["6:50 E_UNWRITABLE_FIELD"],
   ],
-  "cursorField in a rule set": [
-    manifest("RuleSet", "r", "spec: { rules: [{ match: { table: a }, set: { cursorField: x } }] }"),
+  "nameInDestination in a rule set": [
+    manifest("RuleSet", "r", "spec: { rules: [{ match: { table: a }, set: { nameInDestination: x } }] }"),
     ["4:47 E_UNWRITABLE_FIELD"],
   ],
   "nameInDestination in snake_case": [shops("  schemas: { s: { name_in_destination: x } }"), ["6:19 E_UNWRITABLE_FIELD"]],

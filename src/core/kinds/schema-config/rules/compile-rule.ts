@@ -9,6 +9,7 @@ import {
   type SchemaExpectation,
   type SchemaMatch,
   type SchemaRule,
+  type TableTexts,
 } from "../../../model/resource.ts";
 import { type Depth, type LiveNode, levelNames, type NodeCause } from "../../../model/schema-tree.ts";
 import { isSameMode } from "../../../model/sync-mode.ts";
@@ -46,7 +47,7 @@ export interface CompiledRule {
   readonly labels: readonly string[] | undefined;
   readonly where: Where | undefined;
   readonly ignores: boolean;
-  readonly set: ColumnTree | undefined;
+  readonly set: (ColumnTree & TableTexts) | undefined;
   /** For an `expect` entry, which sets nothing. */
   readonly expected: Expected | undefined;
   readonly name: string;

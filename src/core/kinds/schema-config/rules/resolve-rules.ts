@@ -1,9 +1,10 @@
-import type { ColumnTree } from "../../../model/resource.ts";
-import type { Depth, Field } from "../../../model/schema-tree.ts";
+import { defined } from "../../../model/json/json.ts";
+import type { ColumnTree, TableTexts } from "../../../model/resource.ts";
+import { type Depth, type NodeField, tableTexts } from "../../../model/schema-tree.ts";
 import type { Layer, ProgramRule } from "../compiled-config.ts";
 
 /** The literal entry of a node; for schemas and tables with the maps below. */
-interface LiteralEntry extends ColumnTree {
+interface LiteralEntry extends ColumnTree, TableTexts {
   readonly tables?: unknown;
   readonly columns?: unknown;
 }
@@ -17,16 +18,28 @@ export interface Resolution {
   enabledBy: ProgramRule | Layer | undefined;
   hashed: boolean | undefined;
   hashedBy: ProgramRule | Layer | undefined;
+  /** Of a table, and undefined for most. */
+  texts: ResolvedTexts | undefined;
   /** Whether a rule or literal entry covers the node, so that `unmatched` does not apply. */
   covered: boolean;
   ignored: boolean;
 }
+
+/** The sync mode and the cursor of a table, and what sets them. */
+export type ResolvedTexts = {
+  readonly [Key in keyof TableTexts]?: { readonly value: string; readonly by: ProgramRule | Layer };
+};
+
+/** What they set. */
+export const textsOf = ({ texts }: Pick<Resolution, "texts">): TableTexts =>
+  defined({ syncMode: texts?.syncMode?.value, cursorField: texts?.cursorField?.value });
 
 export const newResolution = (): Resolution => ({
   enabled: undefined,
   enabledBy: undefined,
   hashed: undefined,
   hashedBy: undefined,
+  texts: undefined,
   covered: false,
   ignored: false,
 });
@@ -45,6 +58,7 @@ export interface Place {
 export function resolve(into: Resolution, applied: readonly ProgramRule[], literals: Literals | undefined, { layers, depth }: Place): void {
   into.enabled = undefined;
   into.hashed = undefined;
+  into.texts = undefined;
   into.covered = false;
   into.ignored = false;
   let next = 0;
@@ -56,6 +70,7 @@ export function resolve(into: Resolution, applied: readonly ProgramRule[], liter
       if (rule.ignores) {
         into.enabled = undefined;
         into.hashed = undefined;
+        into.texts = undefined;
         into.covered = false;
         into.ignored = true;
       } else if (rule.set !== undefined) {
@@ -71,7 +86,7 @@ export function resolve(into: Resolution, applied: readonly ProgramRule[], liter
   }
 }
 
-function merge(into: Resolution, fields: ColumnTree, source: ProgramRule | Layer, depth: Depth): void {
+function merge(into: Resolution, fields: ColumnTree & TableTexts, source: ProgramRule | Layer, depth: Depth): void {
   if (fields.enabled !== undefined) {
     into.enabled = fields.enabled;
     into.enabledBy = source;
@@ -82,11 +97,23 @@ function merge(into: Resolution, fields: ColumnTree, source: ProgramRule | Layer
     into.hashedBy = source;
     into.ignored = false;
   }
+  if (depth !== 1) return;
+  for (const key of tableTexts) {
+    const value = fields[key];
+    if (value === undefined) continue;
+    into.texts = { ...into.texts, [key]: { value, by: source } };
+    into.ignored = false;
+  }
 }
 
 /** False for an entry that only contains entries for nodes below: like a rule on a column, it does not cover its table. */
 export function coversItself(entry: LiteralEntry, depth: Depth): boolean {
-  return depth === 2 || entry.enabled !== undefined || (depth === 1 ? entry.columns : entry.tables) === undefined;
+  return (
+    depth === 2 ||
+    entry.enabled !== undefined ||
+    tableTexts.some((key) => entry[key] !== undefined) ||
+    (depth === 1 ? entry.columns : entry.tables) === undefined
+  );
 }
 
 /** A rule, or a literal entry and its layer. */
@@ -106,12 +133,19 @@ export function steps(applied: readonly ProgramRule[], literals: Literals | unde
 
 /** A value and the first step that set it without being overridden. */
 interface Decision {
-  readonly value: boolean | undefined;
+  readonly value: boolean | string | undefined;
   readonly by: ProgramRule | Layer | undefined;
 }
 const undecided: Decision = { value: undefined, by: undefined };
 
-const fields: readonly Field[] = ["enabled", "hashed"];
+/** By depth. */
+const fieldsAt: readonly (readonly NodeField[])[] = [["enabled"], ["enabled", ...tableTexts], ["enabled", "hashed"]];
+const noDecisions: Readonly<Record<NodeField, Decision>> = {
+  enabled: undecided,
+  hashed: undecided,
+  syncMode: undecided,
+  cursorField: undecided,
+};
 
 /**
  * The rules without which the node would have another state. A value is decided by the first step that sets it and is not
@@ -125,30 +159,32 @@ export function effectiveRules(
 ): readonly ProgramRule[] {
   // Alone, a rule decides everything; most nodes match one rule.
   if (applied.length === 0 || (applied.length === 1 && literals === undefined)) return applied;
-  let decisions = { enabled: undecided, hashed: undecided };
+  const fields = fieldsAt[depth] ?? [];
+  let decisions = { ...noDecisions };
   let ignoredBy: ProgramRule | undefined;
   let coveredBy: ProgramRule | Layer | undefined;
-  const droppedBy: { enabled?: ProgramRule; hashed?: ProgramRule } = {};
+  const droppedBy: { [Key in NodeField]?: ProgramRule } = {};
   for (const { by, entry } of steps(applied, literals, layers)) {
     if (by.type === "rule" && by.ignores) {
       for (const key of fields) if (decisions[key].value !== undefined) droppedBy[key] = by;
-      decisions = { enabled: undecided, hashed: undecided };
+      decisions = { ...noDecisions };
       ignoredBy ??= by;
       coveredBy = undefined;
       continue;
     }
-    const set: ColumnTree | undefined = by.type === "rule" ? by.set : entry;
+    const set: (ColumnTree & TableTexts) | undefined = by.type === "rule" ? by.set : entry;
     if (set === undefined) continue;
     if (by.type === "rule" || (entry !== undefined && coversItself(entry, depth))) coveredBy ??= by;
     for (const key of fields) {
       const value = set[key];
-      if (value === undefined || (key === "hashed" && depth !== 2)) continue;
+      if (value === undefined) continue;
       if (value !== decisions[key].value) decisions[key] = { value, by };
       ignoredBy = undefined;
     }
   }
   const dropped = fields.map((key) => (decisions[key].value === undefined ? droppedBy[key] : undefined));
   // A rule that decides a value also covers the node.
-  const covering = decisions.enabled.by ?? decisions.hashed.by ?? coveredBy;
-  return [decisions.enabled.by, decisions.hashed.by, ignoredBy, covering, ...dropped].filter((by) => by?.type === "rule");
+  const deciding = fields.map((key) => decisions[key].by);
+  const covering = deciding.find((by) => by !== undefined) ?? coveredBy;
+  return [...deciding, ignoredBy, covering, ...dropped].filter((by) => by?.type === "rule");
 }

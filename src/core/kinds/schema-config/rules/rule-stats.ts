@@ -13,7 +13,7 @@ import { type CachedMatch, hasNoRules, type RuleCache, type RuleScope } from "./
 
 /** A warning that is reported once for a rule or literal tree, with all nodes and integrations that it concerns. */
 export interface Warning {
-  readonly code: "W_HASHES_PRIMARY_KEY" | "W_CURSOR_UNKNOWN" | "W_COLUMN_RULES_IN_DISABLED_TABLE";
+  readonly code: "W_HASHES_PRIMARY_KEY" | "W_CURSOR_MISSING" | "W_RESYNC" | "W_CURSOR_UNKNOWN" | "W_COLUMN_RULES_IN_DISABLED_TABLE";
   readonly by: ValueSource;
   /** Columns or tables, depending on the code. */
   readonly nodes: Sample;

@@ -231,6 +231,16 @@ function warningProblem({ warning: { by, code }, place, nodes, count, integratio
       ...core,
       message: `${sourceText(by)} hashes primary key columns: ${where}. Rows are then identified by the hash, and joins on the readable value find nothing. To exclude them, add where: { isPrimaryKey: false }.`,
     };
+  if (code === "W_CURSOR_MISSING")
+    return {
+      ...core,
+      message: `${sourceText(by)} sets a cursorField that is not a column of these tables, so neither it nor a sync mode is sent: ${where}. Match only tables that have the column, or correct its name.`,
+    };
+  if (code === "W_RESYNC")
+    return {
+      ...core,
+      message: `${sourceText(by)} changes the sync mode or cursor of tables: ${where}. The service can then read each of them again as a whole, which takes time, loads the source and can cost money.`,
+    };
   if (code === "W_CURSOR_UNKNOWN")
     return {
       ...core,
@@ -245,9 +255,11 @@ function warningProblem({ warning: { by, code }, place, nodes, count, integratio
 /** The member of a literal entry that a warning is about. */
 const literalMembers = {
   W_HASHES_PRIMARY_KEY: "hashed",
+  W_CURSOR_MISSING: "cursorField",
+  W_RESYNC: undefined,
   W_CURSOR_UNKNOWN: "enabled",
   W_COLUMN_RULES_IN_DISABLED_TABLE: "columns",
-} as const satisfies Readonly<Record<Warning["code"], string>>;
+} as const satisfies Readonly<Record<Warning["code"], string | undefined>>;
 
 function placeOf({ by, code, nodes }: Warning): SourceLocation {
   const [path] = nodes.first;

@@ -159,6 +159,7 @@ function whatText({ path, facts: { before, after }, count, tables, integrations 
   ].join(" ");
   if (words.kind === "DriftReport") return `${where}: ${leaf} ${String(before)}, desired ${String(after)}`;
   if (words.kind === "Comparison") return `${where}: ${leaf} ${valueOr(before, words.unknown)} → ${valueOr(after, words.unset)}`;
+  if (typeof after === "string") return `set ${leaf} of ${where}: ${valueOr(before, words.unknown)} → ${valueOr(after, words.unset)}`;
   const verb = leaf === "hashed" ? (after === true ? "hash" : "unhash") : after === true ? "enable" : "disable";
   return `${verb} ${where}`;
 }
