@@ -9,6 +9,7 @@ import fc, { anyCodePoint } from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 import { blocksAndAnchors, mutatedManifest, yamlLines } from "./fast/texts.ts";
 import { byLibraryAlone } from "./library-alone.ts";
+import { bySecondReader, shapesOf } from "./second-reader.ts";
 
 const values = ({ documents }: YamlText) => documents.map(({ index, value }) => ({ index, value }));
 
@@ -252,6 +253,27 @@ describe("a text of several documents is read as by the library, with", () => {
       ),
     },
   );
+  test("what is read has the maps and lists that a second reader finds, or that reader refuses it because it is stricter", () => {
+    let compared = 0;
+    fc.assert(
+      fc.property(fc.oneof(yamlLines, mutatedManifest, blocksAndAnchors), (text) => {
+        const { documents, problems } = read(text);
+        const shapes = shapesOf(documents.map(({ value }) => value));
+        if (problems.length > 0 || shapes.length === 0) return;
+        const second = bySecondReader(text);
+        if (second === undefined) return;
+        compared++;
+        expect(shapes).toEqual(second);
+      }),
+      { numRuns: runs(200, 20_000) },
+    );
+    expect(compared).toBeGreaterThan(0);
+    // A text whose end was once dropped: if it were read, the second reader would throw.
+    const dropped = "a: | ---\n  x\nguards: {}\n";
+    expect(read(dropped).problems).toMatchObject([{ code: "E_YAML_SYNTAX" }]);
+    expect(() => bySecondReader(dropped)).toThrow();
+  });
+
   test("any documents and separators", () => {
     let answered = 0;
     const numRuns = runs(100, 40_000);
