@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { program } from "../support/programs.mjs";
 import { needs } from "../support/programs.ts";
+import { startService } from "../support/service.ts";
+import { waiting } from "../support/waiting.ts";
 import { builtCli, dimsyncHere, ended, quickstart, quickstartSecrets } from "./built-cli.ts";
 
 /**
@@ -54,3 +56,28 @@ describe("the confirmation of apply", needs("script"), () => {
       expect((await dimsyncHere(["plan", "--detailed-exitcode"], { cwd })).code).toBe(2);
     });
 });
+
+test(
+  "a terminal that goes away ends apply after the request on its way, and the next apply creates nothing twice",
+  needs("script"),
+  async () => {
+    const posted: string[] = [];
+    const service = await startService({
+      onExchange: ({ method, path }) => {
+        if (method !== "POST") return;
+        posted.push(path);
+        terminal.kill("SIGKILL");
+      },
+    });
+    onTestFinished(() => service.close());
+    const cwd = quickstart();
+    const env = { ...quickstartSecrets, DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: service.apiKey };
+    const command = `"${process.execPath}" "${builtCli}" apply --yes`;
+    const terminal = spawn(program("script"), ["-qec", command, "/dev/null"], { cwd, env: { PATH: process.env["PATH"] ?? "", ...env } });
+    await ended(terminal);
+    // The run still holds its lease until it has ended.
+    await vi.waitFor(async () => expect(await dimsyncHere(["apply", "--yes"], { cwd, env })).toMatchObject({ code: 0 }), waiting);
+    expect(posted.filter((path) => !path.endsWith("/relation")).sort()).toEqual(["/v1/assets", "/v1/integrations"]);
+    expect((await dimsyncHere(["plan", "--detailed-exitcode"], { cwd, env })).code).toBe(0);
+  },
+);
