@@ -1,5 +1,5 @@
 import { kinds } from "../kinds/index.ts";
-import { type AccountView, type DiffResult, emptyDiff, type KindUnit, type Unit } from "../kinds/kind.ts";
+import { type AccountView, type DiffResult, emptyDiff, type Kind, type KindUnit, type Unit } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { locatedCause } from "../model/cause.ts";
 import { eachChange, withTraces } from "../model/changes.ts";
@@ -32,10 +32,10 @@ export interface BaseView {
  */
 export const objectOf = ({ kind, unit }: KindUnit): string => `${kind.name} ${unit.liveId ?? unit.address}`;
 
-/** All units of the manifests, by `objectOf`. */
-export const unitsByObject = (account: AccountView): ReadonlyMap<string, KindUnit> =>
+/** The units of the manifests of these kinds, by `objectOf`. */
+export const unitsByObject = (account: AccountView, ofKinds: readonly Kind[] = kinds): ReadonlyMap<string, KindUnit> =>
   new Map(
-    kinds.flatMap((kind) =>
+    ofKinds.flatMap((kind) =>
       kind
         .units(
           account.resources.filter((resource) => resource.kind === kind.name),

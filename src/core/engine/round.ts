@@ -236,9 +236,9 @@ async function releasedObjects({ account, base, compared, reads, needs, onLive }
 /** The relations that the base manifests declare and the current ones do not. Those of an object that is released itself are not listed. */
 function releasedRelations(base: BaseView, account: AccountView): readonly Released[] {
   const all = [...base.unitByObject].filter(([, { kind }]) => kind.related !== undefined);
-  const current = all.length === 0 ? undefined : unitsByObject(account);
+  const current = unitsByObject(account, [...new Set(all.map(([, { kind }]) => kind))]);
   return all.flatMap(([object, { kind, unit: before }]) => {
-    const now = current?.get(object)?.unit;
+    const now = current.get(object)?.unit;
     const still = now && kind.related?.(now.resource, account);
     if (still === undefined) return [];
     return [...(kind.related?.(before.resource, base.account) ?? [])]

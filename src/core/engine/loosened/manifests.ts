@@ -109,6 +109,21 @@ export const looserConfigs = (review: Pick<Review, "base" | "head">): readonly D
   ...narrowerSelectors(review),
 ];
 
+interface KeptConfig {
+  readonly before: Resource<SchemaConfigSpec>;
+  readonly after: Resource<SchemaConfigSpec>;
+}
+
+/** The SchemaConfigs of the base that still exist. What one that is gone protected is counted by the columns of the account. */
+function keptConfigs({ base, head }: Pick<Review, "base" | "head">): readonly KeptConfig[] {
+  const now = new Map<string, Resource<SchemaConfigSpec>>();
+  for (const config of head.resources.filter(isSchemaConfig)) getOrAdd(now, config.address, () => config);
+  return base.resources.filter(isSchemaConfig).flatMap((before) => {
+    const after = now.get(before.address);
+    return after === undefined ? [] : [{ before, after }];
+  });
+}
+
 /**
  * Whether a condition of a manifest is met wherever the one at the base is, as far as its text shows it: its patterns match names
  * like those that the base matches, and no condition is new. Only so much is known of columns and integrations that do not exist yet.
@@ -144,14 +159,10 @@ function patternsOf(value: unknown): { readonly matched: readonly string[]; read
 }
 
 /**
- * Rules of the base that protect, and that no rule of now covers: a column that is added later may lose what they keep. Those of a SchemaConfig that is gone are
- * counted by the columns of the account.
+ * Rules of the base that protect, and that no rule of now covers: a column that is added later may lose what they keep.
  */
 export function narrowerRules({ base, head }: Pick<Review, "base" | "head">): readonly Draft[] {
-  const now = new Map(head.resources.filter(isSchemaConfig).map((config) => [config.address, config]));
-  return base.resources.filter(isSchemaConfig).flatMap((before): readonly Draft[] => {
-    const after = now.get(before.address);
-    if (after === undefined) return [];
+  return keptConfigs({ base, head }).flatMap(({ before, after }): readonly Draft[] => {
     const kept = protecting(after, head.resources);
     const same = new Set(kept.map(({ text }) => text));
     return protecting(before, base.resources).flatMap(({ text, match, set, name, place }): readonly Draft[] =>
@@ -179,14 +190,10 @@ const protecting = (config: Resource<SchemaConfigSpec>, resources: readonly Reso
   });
 
 /** SchemaConfigs that select fewer integrations. Those that they leave are `released`. */
-function narrowerSelectors({ base, head }: Pick<Review, "base" | "head">): readonly Draft[] {
-  const now = new Map(head.resources.filter(isSchemaConfig).map((config) => [config.address, config]));
-  return base.resources.filter(isSchemaConfig).flatMap((before): readonly Draft[] => {
-    const after = now.get(before.address);
-    const { integrations: was } = before.spec;
-    if (after === undefined || was === undefined) return [];
-    const { integrations: is } = after.spec;
-    if (is !== undefined && covers(is, was)) return [];
+function narrowerSelectors(review: Pick<Review, "base" | "head">): readonly Draft[] {
+  return keptConfigs(review).flatMap(({ before, after }): readonly Draft[] => {
+    const [was, is] = [before.spec.integrations, after.spec.integrations];
+    if (was === undefined || (is !== undefined && covers(is, was))) return [];
     return [
       {
         code: "managed-less",
@@ -227,13 +234,8 @@ function ignoringRules({ base, head }: Pick<Review, "base" | "head">): readonly 
 const unmatchedOrder = ["enable", "ignore", "error", "disable"];
 const unreviewedOrder = ["", "report", "warn", "error", "disable"];
 
-function looserModes({ base, head }: Pick<Review, "base" | "head">): readonly Draft[] {
-  const now = new Map<string, Resource<SchemaConfigSpec>>();
-  for (const config of head.resources.filter(isSchemaConfig)) getOrAdd(now, config.address, () => config);
-  return base.resources.filter(isSchemaConfig).flatMap((before): readonly Draft[] => {
-    const after = now.get(before.address);
-    // What a SchemaConfig that is gone protected is counted by its columns.
-    if (after === undefined) return [];
+function looserModes(review: Pick<Review, "base" | "head">): readonly Draft[] {
+  return keptConfigs(review).flatMap(({ before, after }): readonly Draft[] => {
     const modes = [
       ...(["schemas", "tables"] as const).map((level) => ({
         name: `unmatched.${level}`,
