@@ -40,7 +40,8 @@ async function commandLine() {
     const outfile = join(temp, "cli.mjs");
     await build({
       stdin: {
-        contents: 'export * from "./cli/cli.ts"; export * from "./cli/help.ts"; export * from "./core/model/titles.ts";',
+        contents:
+          'export * from "./cli/cli.ts"; export * from "./cli/commands.ts"; export * from "./cli/help.ts"; export * from "./core/model/titles.ts";',
         resolveDir: join(root, "src"),
       },
       outfile,
@@ -53,15 +54,16 @@ async function commandLine() {
         {
           name: "no commands",
           setup: ({ onResolve }) =>
-            onResolve({ filter: /^\.\/commands\// }, ({ kind, path }) =>
-              kind === "dynamic-import" ? { path, external: true } : undefined,
-            ),
+            onResolve({ filter: /^\./ }, ({ kind, path }) => (kind === "dynamic-import" ? { path, external: true } : undefined)),
         },
       ],
     });
-    const { makeProgram, examples, titles } = await import(pathToFileURL(outfile).href);
+    const { makeProgram, commandGroups, examples, titles } = await import(pathToFileURL(outfile).href);
     const io = { stdout: () => {}, stderr: () => {}, columns: 100, env: {}, cwd: "/", interrupted: new AbortController().signal };
-    return { program: makeProgram(io, () => {}).program, examples, titles };
+    const byCommand = Object.values(commandGroups).flatMap((commands) =>
+      commands.map(({ usage, examples: own }) => [usage.split(" ")[0], own]),
+    );
+    return { program: makeProgram(io, () => {}).program, examples: { dimsync: examples, ...Object.fromEntries(byCommand) }, titles };
   } finally {
     await rm(temp, { recursive: true, force: true });
   }

@@ -2,10 +2,11 @@ import { Command, CommanderError, Option } from "commander";
 import type { ExitCode } from "../core/model/exit.ts";
 import { exitAttributes, traced } from "../core/model/runtime/traced.ts";
 import { version } from "../core/model/runtime/version.ts";
-import { type Add, declareCommands, type Run } from "./commands.ts";
+import { commandGroups } from "./commands.ts";
 import { checkFolder, contextOf } from "./context.ts";
-import { type FlagsOf, type GlobalFlags, globalOptions, type Options } from "./flags.ts";
-import { afterHelp, formatHelp, optionDescription, subcommandTerm } from "./help.ts";
+import { type Declared, declared } from "./declared.ts";
+import { type GlobalFlags, globalOptions, type Options } from "./flags.ts";
+import { afterHelp, examples, formatHelp, optionDescription, subcommandTerm } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
 import { startDebugLog } from "./request-log.ts";
 import { standardStream } from "./standard-stream.ts";
@@ -82,14 +83,48 @@ export function makeProgram(
     .configureHelp({ minWidthToWrap: 24, formatHelp, optionDescription, subcommandTerm })
     .showSuggestionAfterError()
     .helpCommand(false)
-    .addHelpText("after", () => afterHelp(program));
+    .addHelpText("after", () => afterHelp(program, examples));
   addGlobalOptions(program);
   const onRun = (given: GlobalFlags): void => {
     flags = given;
   };
-  declareCommands({ program, io, done, add: addTo(program, { io, done, onRun }) });
+  const runner = { io, done, onRun };
+  for (const [group, commands] of Object.entries(commandGroups)) {
+    program.commandsGroup(group);
+    for (const command of commands) addCommand(program, command, runner);
+  }
+  for (const command of ownCommands(program, io)) addCommand(program, command, runner).helpGroup("Set up:");
+  // Completion scripts call it.
+  program.command("completion-words [line] [described]", { hidden: true }).action(async (line: string = "", described?: string) => {
+    const { runWords } = await import("../features/completion/command.ts");
+    done(await runWords(contextOf(io, program.opts<GlobalFlags>()), program, { line, isDescribed: described !== undefined }));
+  });
   return { program, running: () => flags };
 }
+
+/** The commands that belong to no feature. */
+const ownCommands = (program: Command, io: Io): readonly Declared[] => [
+  declared({
+    usage: "version",
+    description: "Print the version",
+    load:
+      async () =>
+      async ({ flags }) => {
+        io.stdout(flags.output.includes("json") ? `${JSON.stringify({ version, node: process.versions.node })}\n` : `${version}\n`);
+        return 0;
+      },
+  }),
+  declared({
+    usage: "help [command]",
+    description: "Print help for a command",
+    load: async () => async (_, name?: string) => {
+      const command = name === undefined ? program : program.commands.find((one) => one.name() === name || one.aliases().includes(name));
+      if (command === undefined) throw (await import("./usage-error.ts")).unknownCommand(name ?? "", program);
+      command.outputHelp();
+      return 0;
+    },
+  }),
+];
 
 interface Runner {
   readonly io: Io;
@@ -98,60 +133,41 @@ interface Runner {
   readonly onRun: (flags: GlobalFlags) => void;
 }
 
-/** Adds commands to the program; what `load` returns gets the arguments that `usage` declares. */
-const addTo =
-  (program: Command, { io, done, onRun }: Runner): Add =>
-  <O extends Options, Args extends readonly unknown[]>(
-    usage: string,
-    description: string,
-    load: () => Promise<Run<GlobalFlags & FlagsOf<O>, Args>>,
-    options?: O,
-  ): Command => {
-    const command = program
-      .command(usage)
-      .description(description)
-      // The list of commands shows the first sentence.
-      .summary(description.replace(/\.(?: .*)?$/su, ""))
-      .helpOption("-h, --help", "Print help");
-    addOptions(command, options ?? {}).addHelpText("after", () => afterHelp(command));
-    // Commander passes the arguments that `usage` declares, then the options, then the command.
-    command.action(async (...all) => {
-      const given = command.optsWithGlobals<GlobalFlags & FlagsOf<O>>();
-      onRun(given);
-      const context = contextOf(io, given);
-      checkFolder(context);
-      const stopDebugLog = startDebugLog(io, given);
-      const stopTelemetry = hasTracer() ? (await import("./telemetry.ts")).startTelemetry(io.env) : undefined;
-      const announce = (): void => io.stderr(interruptions[command.name()] ?? "\ndimsync: interrupted.\n");
-      io.interrupted.addEventListener("abort", announce, { once: true });
-      try {
-        // biome-ignore lint/plugin: the positional arguments of a command line
-        done(await tracedCommand(command.name(), async () => (await load())(context, ...(all.slice(0, -2) as unknown as Args))));
-      } finally {
-        stopTelemetry?.();
-        io.interrupted.removeEventListener("abort", announce);
-        stopDebugLog();
-      }
-    });
-    return command;
-  };
+/** Its action gets what `usage` declares. */
+function addCommand(program: Command, declaration: Declared, { io, done, onRun }: Runner): Command {
+  const { usage, alias, description, options = {}, examples: lines = [], onInterrupt = "\ndimsync: interrupted.\n" } = declaration;
+  const command = program
+    .command(usage)
+    .description(description)
+    .summary(description.replace(/\.(?: .*)?$/su, ""))
+    .helpOption("-h, --help", "Print help");
+  if (alias !== undefined) command.alias(alias);
+  addOptions(command, options).addHelpText("after", () => afterHelp(command, lines));
+  // Commander passes the arguments that `usage` declares, then the options, then the command.
+  command.action(async (...all) => {
+    const given = command.optsWithGlobals<GlobalFlags>();
+    onRun(given);
+    const context = contextOf(io, given);
+    checkFolder(context);
+    const stopDebugLog = startDebugLog(io, given);
+    const stopTelemetry = hasTracer() ? (await import("./telemetry.ts")).startTelemetry(io.env) : undefined;
+    const announce = (): void => io.stderr(onInterrupt);
+    io.interrupted.addEventListener("abort", announce, { once: true });
+    const run = (): Promise<ExitCode> => declaration.run(context, all.slice(0, -2));
+    const span = { name: `dimsync ${command.name()}`, attributes: {}, attributesOf: exitAttributes };
+    try {
+      done(await (declaration.isLongRunning ? run() : traced(span, run)));
+    } finally {
+      stopTelemetry?.();
+      io.interrupted.removeEventListener("abort", announce);
+      stopDebugLog();
+    }
+  });
+  return command;
+}
 
 /** Whether the user has registered an OpenTelemetry SDK, with `node --import`. */
 const hasTracer = (): boolean => Symbol.for("opentelemetry.js.api.1") in globalThis;
-
-/** These run for hours. What they do has spans of its own. */
-const longRunning: readonly string[] = ["serve", "mcp", "controller"];
-
-const tracedCommand = (name: string, run: () => Promise<ExitCode>): Promise<ExitCode> =>
-  longRunning.includes(name) ? run() : traced({ name: `dimsync ${name}`, attributes: {}, attributesOf: exitAttributes }, run);
-
-/** Printed at once when a signal arrives, by command. */
-const interruptions: Readonly<Record<string, string>> = {
-  apply: "\ndimsync: interrupted. No new requests are started; writes in flight finish. Interrupt again to stop at once.\n",
-  serve: "\ndimsync: stopping the embedded service.\n",
-  // Its log can be JSON.
-  controller: "",
-};
 
 function addOptions(command: Command, options: Options): Command {
   for (const [flags, said] of Object.entries(options)) {

@@ -43,8 +43,7 @@ function argumentTerm(argument: Argument): string {
 }
 
 /** What follows the options: examples, then the exit codes or where the global options are. */
-export function afterHelp(command: Command): string {
-  const lines = examples[command.name()] ?? [];
+export function afterHelp(command: Command, lines: readonly string[]): string {
   const shown = lines.length === 0 ? [] : ["Examples:", ...lines.map((line) => `  ${line}`), ""];
   return [
     "",
@@ -78,66 +77,10 @@ function exitCodesAt(helpWidth: number, command: Command): string {
   ].join("\n");
 }
 
-/** By command; those of `dimsync` are for the whole program. */
-export const examples: Readonly<Record<string, readonly string[]>> = {
-  dimsync: [
-    "dimsync init --from-live  # manage an account that exists",
-    "dimsync plan              # show what apply would change",
-    "dimsync apply             # plan, ask, apply",
-    "dimsync drift             # exit with 2 if there is drift",
-  ],
-  validate: ["dimsync validate", "dimsync validate manifests/orders.yaml", "dimsync validate -o sarif=problems.sarif"],
-  plan: [
-    "dimsync plan",
-    "dimsync plan --only 'Schemas/*' --detailed-exitcode",
-    "dimsync plan --out plan.json && dimsync apply plan.json",
-    "dimsync plan -o markdown=plan.md -o json=plan.json",
-  ],
-  apply: [
-    "dimsync apply",
-    "dimsync apply --yes --result result.json",
-    "dimsync apply plan.json",
-    'dimsync apply --allow maxCreates="first rollout"',
-  ],
-  drift: [
-    "dimsync drift",
-    "dimsync drift --base origin/main -o html=drift.html",
-    "dimsync drift --notify env:SLACK_URL --notify-format slack",
-    "dimsync drift --resolve accept",
-  ],
-  list: ["dimsync list", "dimsync list -o json"],
-  render: ["dimsync render", "dimsync render SchemaConfig/shops --expand"],
-  explain: ["dimsync explain Schemas/orders public.customers.email", "dimsync explain Schemas/orders 'public.customers.\"contact.email\"'"],
-  show: ["dimsync show plan.json", "dimsync show result.json -o html=result.html"],
-  get: ["dimsync get integrations", "dimsync get schemas Integration/orders", "dimsync get user dana@example.com -o json"],
-  audit: ["dimsync audit --since 24h", "dimsync audit --since 2026-03-01 --actor dana@example.com"],
-  import: ["dimsync import", "dimsync import 'Integration/*' --dry-run"],
-  snapshot: ["dimsync snapshot --out account.snapshot.gz", "dimsync plan --snapshot account.snapshot.gz"],
-  compare: ["dimsync compare --from staging --to prod", "dimsync compare --from account.snapshot.gz --to prod"],
-  catalog: [
-    "dimsync catalog accept --all",
-    "dimsync catalog accept Schemas/orders",
-    "dimsync catalog accept Schemas/orders public.customers.national_id",
-  ],
-  bind: ["dimsync bind Asset/warehouse=d-12", "dimsync bind --accept Integration/orders"],
-  unbind: ["dimsync unbind Asset/warehouse"],
-  resolve: [
-    "dimsync resolve Integration/orders --created 8f1c",
-    "dimsync resolve Integration/orders --not-created",
-    "dimsync resolve --run 6f1e5b2c --not-created",
-  ],
-  init: ["dimsync init", "DIMSYNC_BASE_URL=https://api.example.com DIMSYNC_API_KEY=... dimsync init sync --from-live"],
-  fmt: ["dimsync fmt", "dimsync fmt --check manifests"],
-  serve: ["dimsync serve", "dimsync serve --port 8080 --data account.json --faults 'POST /v1/assets=reset-after'"],
-  schema: ["dimsync schema SchemaConfig", "dimsync schema --from-live --integration 'shop-*'"],
-  completion: ["source <(dimsync completion bash)", "dimsync completion fish | source"],
-  controller: [
-    "dimsync controller run --watch",
-    "dimsync controller status",
-    "dimsync controller check prod --wait",
-    'dimsync controller suspend prod --until 2027-01-31T18:00:00Z --reason "warehouse migration"',
-    'dimsync controller silence --label team=data --until 2h --reason "migration tonight"',
-    "dimsync controller notify --test",
-  ],
-  ci: ["dimsync ci plan", "dimsync ci apply", "dimsync ci drift --no-issue"],
-};
+/** Of the program; a command declares its own. */
+export const examples: readonly string[] = [
+  "dimsync init --from-live  # manage an account that exists",
+  "dimsync plan              # show what apply would change",
+  "dimsync apply             # plan, ask, apply",
+  "dimsync drift             # exit with 2 if there is drift",
+];

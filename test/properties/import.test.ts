@@ -1,10 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { FmtFlags, PlanFlags } from "../../src/cli/flags.ts";
+import type { PlanFlags } from "../../src/cli/flags.ts";
 import type { Plan } from "../../src/core/model/plan.ts";
 import type { AccountState } from "../../src/embedded/data/account.ts";
 import { runFmt } from "../../src/features/fmt/command.ts";
+import type { FmtFlags } from "../../src/features/fmt/index.ts";
 import { runPlan } from "../../src/features/plan/command.ts";
 import { accountState, liveChange, makeChange } from "../features/import/random-account.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";

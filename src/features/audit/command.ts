@@ -1,5 +1,4 @@
 import type { Context } from "../../cli/context.ts";
-import type { AuditFlags } from "../../cli/flags.ts";
 import { listingFormats, listingForms } from "../../cli/listing-forms.ts";
 import { auditWindow } from "../../cli/moments.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
@@ -12,6 +11,7 @@ import type { AuditEntry } from "../../core/model/live.ts";
 import { type AccountProject, withReadOnly } from "../../core/operations/account.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
+import type { AuditFlags } from "./index.ts";
 
 const columns = ["timestamp", "actor.email", "event", "context.userAgent", "context.ipAddress"];
 

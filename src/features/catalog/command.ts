@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import type { Context } from "../../cli/context.ts";
-import type { CatalogFlags } from "../../cli/flags.ts";
 import { nodePath } from "../../cli/node-path.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { planOptions } from "../../cli/plan-options.ts";
@@ -22,6 +21,7 @@ import type { RunEnvironment } from "../../core/operations/session.ts";
 import { writeAtomic } from "../../core/records/files/atomic.ts";
 import { jsonDocument, visible } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
+import type { CatalogFlags } from "./index.ts";
 
 /** `dimsync catalog accept`: writes the columns that someone has reviewed to the catalog file. Sends only GET. */
 export async function runCatalog(

@@ -1,9 +1,9 @@
 import type { Context } from "../../cli/context.ts";
-import type { CiFlags } from "../../cli/flags.ts";
 import { printError } from "../../cli/report-error.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { once } from "../../core/model/maps.ts";
+import type { CiFlags } from "./index.ts";
 import { baseOfJob, type CiContext, type CiJob, endJob } from "./job.ts";
 
 type Job = (context: CiContext, job: CiJob, planFile: string | undefined) => Promise<ExitCode>;

@@ -1,5 +1,4 @@
 import type { Context } from "../../cli/context.ts";
-import type { CiFlags } from "../../cli/flags.ts";
 import { type Failure, failurePieces, stepPieces, type TitledFailure, writeGithubStep } from "../../cli/github-outputs.ts";
 import { type Destination, destinations, filePrefix } from "../../cli/output.ts";
 import { loadOptions } from "../../cli/project.ts";
@@ -18,6 +17,7 @@ import { annotations } from "../../core/render/machine/github.ts";
 import { findingsOf } from "../../core/render/report/findings.ts";
 import { joinParts } from "../../core/text/lists.ts";
 import { type Write, writeCommands } from "../../core/text/workflow-commands.ts";
+import type { CiFlags } from "./index.ts";
 
 /**
  * A job of GitHub Actions or GitLab CI. Nothing that it writes to the forge decides whether the job

@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
-import type { CompareFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
@@ -12,6 +11,7 @@ import { documentPieces } from "../../core/render/machine/json.ts";
 import { renderMarkdown } from "../../core/render/markdown/index.ts";
 import { renderHuman } from "../../core/render/terminal/index.ts";
 import { type ComparedSide, compareSides } from "./compare.ts";
+import type { CompareFlags } from "./index.ts";
 
 /** `dimsync compare --from A --to B`: compares two targets or snapshots. Sends GET only; exit 2 if they differ. */
 export async function runCompare(context: Context<CompareFlags>): Promise<ExitCode> {

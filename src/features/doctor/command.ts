@@ -1,5 +1,4 @@
 import type { Context } from "../../cli/context.ts";
-import type { DoctorFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
@@ -9,6 +8,7 @@ import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
 import { type DoctorReport, diagnose } from "./doctor.ts";
+import type { DoctorFlags } from "./index.ts";
 
 /** `dimsync doctor`: checks everything that a plan needs. Sends GET only; exit 1 if a check fails. */
 export async function runDoctor(context: Context<DoctorFlags>): Promise<ExitCode> {

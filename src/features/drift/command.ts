@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { type Context, commandLine } from "../../cli/context.ts";
 import { eachTarget, type MadeOfTarget } from "../../cli/each-target.ts";
-import type { DriftFlags } from "../../cli/flags.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
 import { momentFlag } from "../../cli/moments.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
@@ -22,6 +21,7 @@ import { visible } from "../../core/text/control-characters.ts";
 import { andMore, moreOf } from "../../core/text/lists.ts";
 import { wholePath } from "../../core/text/paths.ts";
 import { forTarget, shellWord } from "../../core/text/shell.ts";
+import type { DriftFlags } from "./index.ts";
 
 /** `dimsync drift`: reports how the account differs, who changed it, and what to do. Never writes to the account; --resolve writes manifests or a plan file. */
 export async function runDrift(context: Context<DriftFlags>, paths: readonly string[]): Promise<ExitCode> {

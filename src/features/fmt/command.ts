@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
-import type { FmtFlags } from "../../cli/flags.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
 import { loadAnyProjects } from "../../cli/project.ts";
 import { diagnosticText } from "../../cli/report-error.ts";
@@ -17,6 +16,7 @@ import { visible } from "../../core/text/control-characters.ts";
 import { lineAndColumn, lineStartsOf } from "../../core/text/lines.ts";
 import { formatYaml } from "../../core/yaml/format.ts";
 import { read } from "../../core/yaml/read.ts";
+import type { FmtFlags } from "./index.ts";
 
 /**
  * `dimsync fmt [PATH…]`: writes manifests (without paths also the config file) in canonical form and prints the names of changed files. With --check it

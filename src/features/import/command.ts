@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
-import type { ImportFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject, loadOptions } from "../../cli/project.ts";
@@ -25,6 +24,7 @@ import { jsonDocument } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore } from "../../core/text/lists.ts";
 import { importProject } from "./import.ts";
+import type { ImportFlags } from "./index.ts";
 import type { ImportReport } from "./report.ts";
 
 /** `dimsync import [ADDRESS…]`: writes manifests and bindings for live objects, or updates them. Sends GET only; writes files. */

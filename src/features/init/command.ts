@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
-import type { InitFlags } from "../../cli/flags.ts";
 import { loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { type CiSystem, ciFiles, isEdited } from "../../core/forge/workflows/index.ts";
@@ -17,9 +16,10 @@ import type { ExitCode } from "../../core/model/exit.ts";
 import { isLocal } from "../../core/model/settings/config.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import { shellWord } from "../../core/text/shell.ts";
+import type { InitFlags } from "./index.ts";
 
 /** What other commands do once the project exists. */
-interface NextSteps {
+export interface NextSteps {
   readonly importAccount: (context: Context) => Promise<ExitCode>;
   readonly createRecords: (context: Context) => Promise<void>;
 }

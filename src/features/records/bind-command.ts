@@ -1,9 +1,9 @@
 import type { Context } from "../../cli/context.ts";
-import type { BindFlags } from "../../cli/flags.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { bindIds, type RecordsChange, unbindIds } from "./ids.ts";
+import type { BindFlags } from "./index.ts";
 
 /** `dimsync bind ADDRESS=ID…` records ids; `bind --accept ADDRESS…` records that the account was changed by hand to match. Sends no request. */
 export async function runBind(context: Context<BindFlags>, texts: readonly string[]): Promise<ExitCode> {

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Context, commandLine } from "../../cli/context.ts";
-import type { RecordsFlags } from "../../cli/flags.ts";
 import { loadOneProject, loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { type Project, withLocations } from "../../core/manifests/project.ts";
@@ -11,6 +10,7 @@ import type { ExitCode } from "../../core/model/exit.ts";
 import { visible } from "../../core/text/control-characters.ts";
 import { forTarget, resolveChoices, resolveCommand, shellWord } from "../../core/text/shell.ts";
 import { inlineYaml } from "../../core/yaml/print.ts";
+import type { RecordsFlags } from "./index.ts";
 import { checkRecords, createRecords, exportRecords, isThere, moveRecords, type NewStore, restoreRecords } from "./move.ts";
 
 type Task = "init" | "migrate" | "export" | "restore" | "check";

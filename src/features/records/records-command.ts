@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "../../cli/context.ts";
-import type { RecordsFlags } from "../../cli/flags.ts";
 import { untilFlag } from "../../cli/moments.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { loadOneProject } from "../../cli/project.ts";
@@ -19,6 +18,7 @@ import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
+import type { RecordsFlags } from "./index.ts";
 
 const tasks = ["show", "lock", "unlock", "init", "migrate", "export", "restore", "check"] as const;
 type Task = (typeof tasks)[number];

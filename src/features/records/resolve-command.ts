@@ -1,5 +1,4 @@
 import type { Context } from "../../cli/context.ts";
-import type { ResolveFlags } from "../../cli/flags.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { hasWord, parseEvent, wordsIn } from "../../core/drift/event-matching.ts";
 import { auditEvidence, describeEntry, isAboutAsset, isBefore, newestEntries } from "../../core/engine/reads/audit-log.ts";
@@ -19,6 +18,7 @@ import { bindCommand } from "../../core/text/shell.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 import { changeOf } from "./bind-command.ts";
 import { changeRecords, type RecordsChange } from "./ids.ts";
+import type { ResolveFlags } from "./index.ts";
 
 /**
  * `dimsync resolve ADDRESS --created=ID | --not-created` records the outcome of a create whose

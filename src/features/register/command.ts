@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
-import type { RegisterFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
@@ -8,6 +7,7 @@ import { plain, strings, type Tool, target, targetOf, text } from "../../cli/too
 import type { ExitCode } from "../../core/model/exit.ts";
 import type { Register, RegisterDiff } from "../../core/model/register.ts";
 import { jsonDocument, printableJson } from "../../core/text/control-characters.ts";
+import type { RegisterFlags } from "./index.ts";
 import { makeRegister } from "./register.ts";
 import { registerCsv, registerDiffCsv } from "./render/csv.ts";
 import { registerDiffText, registerText } from "./render/human.ts";

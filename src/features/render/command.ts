@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
-import type { RenderFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
@@ -18,6 +17,7 @@ import { withReadSession } from "../../core/operations/plan.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
 import { yamlDocuments } from "../../core/yaml/print.ts";
+import type { RenderFlags } from "./index.ts";
 
 /** `dimsync render [ADDRESS]`: prints manifests with variables filled in; secrets stay references. Sends no request; --expand sends GETs. */
 export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {

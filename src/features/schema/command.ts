@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
-import type { SchemaFlags } from "../../cli/flags.ts";
 import { say } from "../../cli/say.ts";
 import { kindNames } from "../../core/kinds/manifests.ts";
 import type { ExtendedKinds } from "../../core/manifests/schema/live-names.ts";
@@ -8,6 +7,7 @@ import { nearestSchemaName, type Schema, schemaNames, schemaText } from "../../c
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
+import type { SchemaFlags } from "./index.ts";
 
 /**
  * `dimsync schema [KIND]`: prints the JSON Schema of a kind, the config, a plan …; without KIND the one for any manifest. With --from-live or --snapshot,

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
-import type { ServeFlags } from "../../cli/flags.ts";
 import { checkWritable } from "../../cli/output.ts";
 import { choiceFlag, wholeFlag } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
@@ -9,6 +8,7 @@ import { DimsyncError, messageOf } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { visible } from "../../core/text/control-characters.ts";
 import { errorBodies, parseFault, startEmbeddedService } from "../../embedded/index.ts";
+import type { ServeFlags } from "./index.ts";
 
 const schemaForms = ["camel", "snake"] as const;
 const pagingStyles = ["none", "totalItems", "total", "nextCursor", "hasMore", "silent"] as const;

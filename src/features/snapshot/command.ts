@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
-import type { SnapshotFlags } from "../../cli/flags.ts";
 import { checkOutputs, checkWritable, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
@@ -8,6 +7,7 @@ import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
+import type { SnapshotFlags } from "./index.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
 /** `dimsync snapshot --out FILE`: saves the live state, for plans and tests without a key. Sends GET only. */

@@ -1,12 +1,13 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { PlanFlags, SnapshotFlags } from "../../../src/cli/flags.ts";
+import type { PlanFlags } from "../../../src/cli/flags.ts";
 import { integrations, tags } from "../../../src/core/kinds/lists.ts";
 import { readSnapshotFile } from "../../../src/core/snapshot/file.ts";
 import { readsOf } from "../../../src/core/snapshot/snapshot.ts";
 import { runPlan } from "../../../src/features/plan/command.ts";
 import { runSnapshot } from "../../../src/features/snapshot/command.ts";
+import type { SnapshotFlags } from "../../../src/features/snapshot/index.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 
 let project: AccountProject;

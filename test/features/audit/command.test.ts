@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { AuditFlags } from "../../../src/cli/flags.ts";
 import { runAudit } from "../../../src/features/audit/command.ts";
+import type { AuditFlags } from "../../../src/features/audit/index.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 
 let project: AccountProject;

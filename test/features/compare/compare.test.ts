@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { CompareFlags, SnapshotFlags } from "../../../src/cli/flags.ts";
 import { eachChange } from "../../../src/core/model/changes.ts";
 import type { Comparison } from "../../../src/core/model/comparison.ts";
 import { runCompare } from "../../../src/features/compare/command.ts";
+import type { CompareFlags } from "../../../src/features/compare/index.ts";
 import { runSnapshot } from "../../../src/features/snapshot/command.ts";
+import type { SnapshotFlags } from "../../../src/features/snapshot/index.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 
 let project: AccountProject;

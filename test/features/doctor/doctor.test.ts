@@ -1,10 +1,10 @@
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { DoctorFlags } from "../../../src/cli/flags.ts";
 import { ciFiles } from "../../../src/core/forge/workflows/index.ts";
 import { runDoctor } from "../../../src/features/doctor/command.ts";
 import type { DoctorReport } from "../../../src/features/doctor/doctor.ts";
+import type { DoctorFlags } from "../../../src/features/doctor/index.ts";
 import { dbtManifest } from "../../core/labels/dbt-manifest.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 import { freePort } from "../../support/free-port.ts";

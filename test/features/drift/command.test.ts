@@ -2,10 +2,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Context, contextOf } from "../../../src/cli/context.ts";
-import type { AuditFlags, DriftFlags, GlobalFlags } from "../../../src/cli/flags.ts";
+import type { GlobalFlags } from "../../../src/cli/flags.ts";
 import { momentFlag } from "../../../src/cli/moments.ts";
 import { runAudit } from "../../../src/features/audit/command.ts";
+import type { AuditFlags } from "../../../src/features/audit/index.ts";
 import { acceptReport, webhookFlag } from "../../../src/features/drift/command.ts";
+import type { DriftFlags } from "../../../src/features/drift/index.ts";
 import { env, type Story, story } from "../../core/drift/account.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 

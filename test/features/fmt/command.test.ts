@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { FmtFlags } from "../../../src/cli/flags.ts";
 import { runFmt } from "../../../src/features/fmt/command.ts";
+import type { FmtFlags } from "../../../src/features/fmt/index.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { configText, writeProject } from "../../support/project-folder.ts";
 

@@ -1,8 +1,8 @@
 import { createTwoFilesPatch } from "diff";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { DriftFlags } from "../../../src/cli/flags.ts";
 import type { AccountState, SchemaMap } from "../../../src/embedded/index.ts";
 import { runDrift } from "../../../src/features/drift/command.ts";
+import type { DriftFlags } from "../../../src/features/drift/index.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 
 let project: AccountProject;

@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { FmtFlags } from "../../../src/cli/flags.ts";
 import { seedAccount } from "../../../src/embedded/index.ts";
 import { runFmt } from "../../../src/features/fmt/command.ts";
+import type { FmtFlags } from "../../../src/features/fmt/index.ts";
 import { openAccountProject } from "../../support/accounts/project.ts";
 
 test("fmt leaves a file of more than 16 MiB alone and says why, and goes on with the others", async () => {

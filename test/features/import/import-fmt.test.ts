@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { FmtFlags } from "../../../src/cli/flags.ts";
 import type { AccountState, SchemaMap } from "../../../src/embedded/index.ts";
 import { seedAccount } from "../../../src/embedded/index.ts";
 import { runFmt } from "../../../src/features/fmt/command.ts";
+import type { FmtFlags } from "../../../src/features/fmt/index.ts";
 import { openAccountProject } from "../../support/accounts/project.ts";
 
 const column = { nameInDestination: "c", enabled: true, hashed: false, isPrimaryKey: false };

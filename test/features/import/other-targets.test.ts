@@ -1,10 +1,12 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { FmtFlags, ImportFlags, PlanFlags } from "../../../src/cli/flags.ts";
+import type { PlanFlags } from "../../../src/cli/flags.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
 import { runFmt } from "../../../src/features/fmt/command.ts";
+import type { FmtFlags } from "../../../src/features/fmt/index.ts";
+import type { ImportFlags } from "../../../src/features/import/index.ts";
 import type { ImportReport } from "../../../src/features/import/report.ts";
 import { runPlan } from "../../../src/features/plan/command.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";

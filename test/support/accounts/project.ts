@@ -2,10 +2,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Context } from "../../../src/cli/context.ts";
-import type { GlobalFlags, ImportFlags } from "../../../src/cli/flags.ts";
+import type { GlobalFlags } from "../../../src/cli/flags.ts";
 import { reportError } from "../../../src/cli/report-error.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
 import { runImport } from "../../../src/features/import/command.ts";
+import type { ImportFlags } from "../../../src/features/import/index.ts";
 import type { ImportReport } from "../../../src/features/import/report.ts";
 import { capturedIo } from "../captured-io.ts";
 import { startService, type TestService } from "../service.ts";

@@ -1,5 +1,4 @@
 import type { Context } from "../../../cli/context.ts";
-import type { ControllerFlags } from "../../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../../cli/output.ts";
 import { say } from "../../../cli/say.ts";
 import type { ExitCode } from "../../../core/model/exit.ts";
@@ -8,6 +7,7 @@ import { textTable } from "../../../core/render/blocks.ts";
 import { tableText } from "../../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../../core/text/control-characters.ts";
 import { counted } from "../../../core/text/counts.ts";
+import type { ControllerFlags } from "../index.ts";
 import { shortDigest } from "../projects/bundle.ts";
 import { rollBack } from "../projects/push-bundle.ts";
 import { listPushes } from "../projects/replacement.ts";

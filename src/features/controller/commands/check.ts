@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Context } from "../../../cli/context.ts";
-import type { ControllerFlags } from "../../../cli/flags.ts";
 import { checkOutputs, deliver } from "../../../cli/output.ts";
 import { say } from "../../../cli/say.ts";
 import type { ExitCode } from "../../../core/model/exit.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
+import type { ControllerFlags } from "../index.ts";
 import { answerOf, knownAccount, type RequestedCheck, requestCheck } from "../operate.ts";
 import type { RunDetail } from "../views/status.ts";
 import { requestChecks } from "../work/queue.ts";

@@ -1,8 +1,8 @@
 import type { Context } from "../../../cli/context.ts";
-import type { ControllerFlags } from "../../../cli/flags.ts";
 import { DimsyncError } from "../../../core/model/errors.ts";
 import type { ExitCode } from "../../../core/model/exit.ts";
 import { didYouMean } from "../../../core/text/suggest.ts";
+import type { ControllerFlags } from "../index.ts";
 
 interface Task {
   /** Imports its code, because most tasks need neither the queue nor the page. */

@@ -1,11 +1,11 @@
 import type { Context } from "../../../cli/context.ts";
-import type { ControllerFlags } from "../../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../../cli/output.ts";
 import type { ExitCode } from "../../../core/model/exit.ts";
 import { cell, tableLines } from "../../../core/render/terminal/layout.ts";
 import { jsonDocument, visible } from "../../../core/text/control-characters.ts";
 import { counted } from "../../../core/text/counts.ts";
 import { spaced, wholePath } from "../../../core/text/paths.ts";
+import type { ControllerFlags } from "../index.ts";
 import { anyAccount, removalText } from "../operate.ts";
 import type { AccountDetail } from "../views/status.ts";
 import { withController } from "./place.ts";

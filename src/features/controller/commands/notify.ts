@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Context } from "../../../cli/context.ts";
-import type { ControllerFlags } from "../../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../../cli/output.ts";
 import { DimsyncError } from "../../../core/model/errors.ts";
 import type { ExitCode } from "../../../core/model/exit.ts";
@@ -9,6 +8,7 @@ import type { Database } from "../../../core/records/postgres/connection.ts";
 import { jsonDocument, visible } from "../../../core/text/control-characters.ts";
 import { didYouMean } from "../../../core/text/suggest.ts";
 import { rowsOf } from "../database/rows.ts";
+import type { ControllerFlags } from "../index.ts";
 import { readReceivers } from "../views/health.ts";
 import { everyNotify } from "../views/sql.ts";
 import { withController } from "./place.ts";

@@ -1,12 +1,12 @@
 import { userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Context } from "../../../cli/context.ts";
-import type { ControllerFlags } from "../../../cli/flags.ts";
 import { findConfig } from "../../../core/manifests/config/file.ts";
 import { DimsyncError } from "../../../core/model/errors.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
 import { stateFolder } from "../../../core/records/state-folder.ts";
 import { type ControllerPlace, openExistingDatabase } from "../database/open.ts";
+import type { ControllerFlags } from "../index.ts";
 
 /** Where the controller is: `--database` and `--state`, else the environment, else the state folder of the project. */
 export function placeOf({ flags, io: { env }, cwd }: Context<ControllerFlags>): ControllerPlace {

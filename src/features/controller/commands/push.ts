@@ -1,6 +1,5 @@
 import { basename, resolve } from "node:path";
 import type { Context } from "../../../cli/context.ts";
-import type { ControllerFlags } from "../../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../../cli/output.ts";
 import { loadOptions } from "../../../cli/project.ts";
 import { diagnosticText } from "../../../cli/report-error.ts";
@@ -16,6 +15,7 @@ import { projectGitState } from "../../../core/operations/session.ts";
 import { jsonDocument, visible } from "../../../core/text/control-characters.ts";
 import { counted } from "../../../core/text/counts.ts";
 import { andMore, grouped } from "../../../core/text/lists.ts";
+import type { ControllerFlags } from "../index.ts";
 import { shortDigest } from "../projects/bundle.ts";
 import { makeBundle } from "../projects/make-bundle.ts";
 import { pushBundle } from "../projects/push-bundle.ts";

@@ -1,12 +1,12 @@
 import { hostname } from "node:os";
 import type { Context } from "../../../cli/context.ts";
-import type { ControllerFlags } from "../../../cli/flags.ts";
 import { choiceFlag, wholeFlag } from "../../../cli/project.ts";
 import { DimsyncError, ProblemsError } from "../../../core/model/errors.ts";
 import type { ExitCode } from "../../../core/model/exit.ts";
 import { placeText } from "../../../core/model/problem.ts";
 import { controllerModes } from "../../../core/model/settings/config.ts";
 import { runController } from "../controller.ts";
+import type { ControllerFlags } from "../index.ts";
 import { type Log, logFormats, makeLog } from "../log.ts";
 import { checkAccess, defaultListen, parseListen } from "../page/access.ts";
 import { basePath } from "../page/base-path.ts";

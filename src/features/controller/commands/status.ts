@@ -1,5 +1,4 @@
 import type { Context } from "../../../cli/context.ts";
-import type { ControllerFlags } from "../../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../../cli/output.ts";
 import { combineExits, type Exit, type ExitCode } from "../../../core/model/exit.ts";
 import { textTable } from "../../../core/render/blocks.ts";
@@ -7,6 +6,7 @@ import type { RenderOptions } from "../../../core/render/document.ts";
 import { tableText } from "../../../core/render/terminal/blocks.ts";
 import { jsonDocument, visible } from "../../../core/text/control-characters.ts";
 import { durationText } from "../../../core/text/counts.ts";
+import type { ControllerFlags } from "../index.ts";
 import { listAccounts } from "../views/accounts.ts";
 import { type ReceiverStatus, readReceivers } from "../views/health.ts";
 import { type AccountSummary, isExposed } from "../views/status.ts";

@@ -1,5 +1,4 @@
 import type { Context } from "../../../cli/context.ts";
-import type { ControllerFlags } from "../../../cli/flags.ts";
 import { untilFlag } from "../../../cli/moments.ts";
 import { say } from "../../../cli/say.ts";
 import { durationMs } from "../../../core/manifests/scalars.ts";
@@ -8,6 +7,7 @@ import type { ExitCode } from "../../../core/model/exit.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
 import { counted } from "../../../core/text/counts.ts";
 import { acknowledge, type SilenceScope, silence } from "../alerts/silence.ts";
+import type { ControllerFlags } from "../index.ts";
 import { knownAccount, requestCheck, resume, suspend, type Until } from "../operate.ts";
 import { listAccounts } from "../views/accounts.ts";
 import type { AccountSummary } from "../views/status.ts";

@@ -1,0 +1,23 @@
+import { declared } from "../../cli/declared.ts";
+import type { FlagsOf, GlobalFlags, Options } from "../../cli/flags.ts";
+
+// Writes manifests for an account that exists. For teams that adopt dimsync.
+
+const options = {
+  "--out <dir>": "Directory for new files",
+  "--dry-run": "Show the changes to the files, but write nothing",
+  "--literal": "Write schemas as a literal tree instead of rules",
+  "--assume-complete-lists": "Limit manifests to other targets even if a list of this one looks incomplete",
+  "--suggest": "Instead, print a Classification for columns whose names look personal, as comments to confirm",
+} as const satisfies Options;
+
+export interface ImportFlags extends GlobalFlags, FlagsOf<typeof options> {}
+
+export const importCommand = declared({
+  usage: "import [address...]",
+  description:
+    "Write manifests and bindings for live objects. Adds to existing files, and leaves what a manifest covers as it is. Addresses can be globs; without any, everything is imported.",
+  options,
+  examples: ["dimsync import", "dimsync import 'Integration/*' --dry-run"],
+  load: async () => (await import("./command.ts")).runImport,
+});
