@@ -16,6 +16,8 @@ interface Setting {
   readonly inCreate?: { readonly name: keyof IntegrationCreate; readonly of: (value: JsonValue) => JsonValue };
   /** Default: neutral. */
   readonly risk?: (before: JsonValue, after: JsonValue) => Risk;
+  /** What a change that exposes does. */
+  readonly exposes?: string;
   /** Settings of one group change each other: a schedule. */
   readonly group?: "schedule";
   /** What to do in the service if no request changes it. `is`: the integration, as a sentence names it. */
@@ -33,13 +35,18 @@ export const settings: Readonly<Record<Name, Setting>> = {
   paused: {
     inCreate: { name: "enabled", of: (paused) => paused !== true },
     risk: (_, after) => (after === false ? "exposes" : "neutral"),
+    exposes: "replication resumes",
     byHand: (after, is) => `${after === true ? "Pause" : "Resume"} ${is} in the service`,
   },
   replicationFrequency: { group: "schedule", byHand: change("replication frequency") },
   cronExpression: { group: "schedule", byHand: change("cron expression") },
   baseTime: { group: "schedule", byHand: change("base time") },
   destinationSchema: { byHand: change("schema at the destination") },
-  onSchemaUpdate: { risk: riskOfNewColumns, byHand: change("behaviour for schema changes") },
+  onSchemaUpdate: {
+    risk: riskOfNewColumns,
+    exposes: "new columns can be replicated, unhashed, before a plan sees them",
+    byHand: change("behaviour for schema changes"),
+  },
   agentId: { byHand: change("agent") },
 };
 
@@ -107,7 +114,14 @@ export function settingChanges(
     unverifiable: unshown.length === 0 ? [] : [{ address, paths: unshown, reason }],
     notKept: kept,
     ...(maySend(account.extended, "PATCH /v1/integrations/{id}")
-      ? { items: updateOf(resource, live, { open: open.filter(({ path }) => !account.ignored(address, path)), requires }), manual: [] }
+      ? {
+          items: updateOf(resource, live, {
+            open: open.filter(({ path }) => !account.ignored(address, path)),
+            requires,
+            isDrift: account.isDrift,
+          }),
+          manual: [],
+        }
       : { items: [], manual: open.map((one) => ({ address, ...manualStep(one, live, account.extended) })) }),
   };
 }
@@ -121,18 +135,18 @@ function liveSetting(live: LiveIntegration, name: Name): JsonValue | undefined {
 function updateOf(
   resource: Resource,
   live: LiveIntegration,
-  { open, requires }: { readonly open: readonly Compared[]; readonly requires: () => readonly string[] },
+  {
+    open,
+    requires,
+    isDrift,
+  }: Pick<AccountView, "isDrift"> & { readonly open: readonly Compared[]; readonly requires: () => readonly string[] },
 ): readonly DraftItem[] {
   if (open.length === 0) return [];
-  const changes = open.map(
-    ({ name, path, wanted, live: before }): PathChange<DraftFacts> => ({
-      path,
-      before,
-      after: wanted,
-      risk: settings[name].risk?.(before, wanted) ?? "neutral",
-      cause: { place: locationIn(resource, `/spec/settings${path}`) },
-    }),
-  );
+  const changes = open.map(({ name, path, wanted, live: before }): PathChange<DraftFacts> => {
+    const risk = settings[name].risk?.(before, wanted) ?? "neutral";
+    const reason = risk === "exposes" && !isDrift ? settings[name].exposes : undefined;
+    return { path, before, after: wanted, risk, cause: { place: locationIn(resource, `/spec/settings${path}`), ...defined({ reason }) } };
+  });
   // What protects is a request of its own, so that it can be sent alone. Only what resumes replication waits for the schemas.
   const isProtecting = ({ risk }: PathChange<DraftFacts>): boolean => risk === "protects";
   const requests = [changes.filter(isProtecting), changes.filter((one) => !isProtecting(one))].flatMap((some) =>

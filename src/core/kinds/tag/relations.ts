@@ -214,7 +214,7 @@ function extraRelations(
     } else if (unknown.length > 0) {
       const message = `It is not removed, because the manifest may declare it: spec.resources has entries whose resources are not known (${andMore(unknown, "entry")}).`;
       found.blocked.push({ address, code: "E_DEPENDENCY", message });
-    } else found.items.push(unrelateItem(unit, live, { id, ...known, schemas: schemasAddress(nameInAddresses(id, account)) }));
+    } else found.items.push(unrelateItem(unit, live, { id, ...known, account }));
   }
   return found;
 }
@@ -249,11 +249,13 @@ function resourcesById(account: AccountView): ReadonlyMap<string, KnownResource>
   return new Map([...found].flatMap(([id, known]) => (known === undefined ? [] : [[id, known] as const])));
 }
 
+const hiddenByTag = "what the service hides because of the tag can become readable";
+
 /** What the service hides because of the tag becomes readable, so what protects the resource is sent before. */
 function unrelateItem(
   { resource, address }: TagUnit,
   live: Taggable,
-  { id, type, name, schemas }: KnownResource & { readonly id: string; readonly schemas: Address },
+  { id, type, name, account }: KnownResource & { readonly id: string; readonly account: AccountView },
 ): DraftItem {
   return {
     address: `${address}#${id}`,
@@ -267,11 +269,11 @@ function unrelateItem(
         before: name,
         after: null,
         risk: "exposes",
-        cause: { place: locationIn(resource, "/spec/exclusive") },
+        cause: { place: locationIn(resource, "/spec/exclusive"), ...(account.isDrift ? {} : { reason: hiddenByTag }) },
       },
     ],
     requests: [{ method: "DELETE", path: urlPath(["v1", "tags", live.id, "relation"]), body: { resourceId: id, resourceType: type } }],
     naturalKey: { tagId: live.id, resourceId: id },
-    after: [schemas],
+    after: [schemasAddress(nameInAddresses(id, account))],
   };
 }

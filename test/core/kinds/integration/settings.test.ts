@@ -50,6 +50,17 @@ describe("with the switch on, PATCH has the settings that differ", () => {
     expect(items.flatMap(({ changes }) => changes.map((one) => one.risk))).toEqual([risk]);
   });
 
+  test("a plan says what a setting exposes; a drift report, where nothing is about to happen, does not", () => {
+    const [shown, declared] = [
+      { ...live, paused: true },
+      { paused: false, onSchemaUpdate: "enableAll" },
+    ];
+    const reasonsOf = (more: SmallAccount) =>
+      compared([orders(declared)], { shown, ...more }).items.flatMap(({ changes }) => changes.map(({ cause }) => cause?.reason));
+    expect(reasonsOf({})).toEqual(["replication resumes", expect.stringContaining("new columns can be replicated, unhashed")]);
+    expect(reasonsOf({ isDrift: true })).toEqual([undefined, undefined]);
+  });
+
   test("replication resumes after the schemas, unless the manifest accepts the exposure", () => {
     const paused = { shown: { ...live, paused: true } };
     const requiredBy = (manifests: readonly Resource[]) => compared(manifests, paused).items.map(({ requires }) => requires);

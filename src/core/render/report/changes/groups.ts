@@ -203,7 +203,7 @@ function callsOf(items: readonly Item[], words: Words): readonly Call[] {
 
 /** The resource of a tag relation. */
 interface RelationTarget {
-  /** "on Integration" or "off Integration"; "missing on Integration" in a drift report. */
+  /** "to Integration" or "from Integration"; "missing on Integration" in a drift report. */
   readonly text: string;
   /** As in the manifests; "" if only the id is known. */
   readonly name: string;
@@ -223,7 +223,7 @@ export function relationTarget({ action, requests, changes }: Item, { kind }: Pi
   if (typeof type !== "string" || typeof id !== "string") return undefined;
   const [change] = changes;
   const name = isObject(change?.after) ? change.after["name"] : change?.before;
-  const [planned, reported] = action === "relate" ? ["on", "missing on"] : ["off", "not declared for"];
+  const [planned, reported] = action === "relate" ? ["to", "missing on"] : ["from", "not declared for"];
   return { text: `${kind === "DriftReport" ? reported : planned} ${type}`, name: typeof name === "string" && name !== id ? name : "", id };
 }
 
