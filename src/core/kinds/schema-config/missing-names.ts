@@ -60,6 +60,12 @@ const nameText = ({ depth, name, where }: MissingName): string => `${levelNames[
 const remedy = ({ config, hint }: MissingName, first = "Correct the name"): string =>
   `${first}, or set spec.missing to ${config.spec.missing === "warn" ? "" : "warn or "}ignore.${hint}`;
 
+/** A name that exists is missing if `!pattern` excludes it. */
+const lack = (name: MissingName, known: readonly string[]): string =>
+  known.includes(name.name)
+    ? `has the ${levelNames[name.depth]} ${JSON.stringify(name.name)}, but another pattern of the match excludes it. ${remedy(name, "Remove one of the two")}`
+    : `has no ${nameText(name)}${didYouMean(name.name, known)} ${remedy(name)}`;
+
 /** By SchemaConfig with `missing: nowhere`: the literal entries that the integration lacks. Those below a missing one are left out. */
 export type Lacking = ReadonlyMap<CompiledConfig, ReadonlyMap<Pointer, NodePath>>;
 
@@ -99,7 +105,7 @@ export function missingNames(
     const { missing } = name.config.spec;
     if (missing === "ignore") return;
     if (missing !== "warn") required++;
-    if (table === undefined) add(name, `${integration} has no ${nameText(name)}${didYouMean(name.name, known())} ${remedy(name)}`);
+    if (table === undefined) add(name, `${integration} ${lack(name, known())}`);
     else getOrAdd(byTable, `${name.config.address} ${table}`, () => ({ table, names: [] })).names.push(name);
   };
   for (const [id, one] of program.patterns.entries()) {

@@ -296,6 +296,15 @@ describe("a plan", () => {
     ]);
   });
 
+  test("says that another pattern of the match excludes a name that exists", () => {
+    const { problemsInFull } = compareFleet({
+      manifests: [config({ rules: [{ match: { schema: "public", table: ["orders", "!ord*"] }, set: on }] })],
+    });
+    expect(problemsInFull.map(({ message }) => message)).toEqual([
+      'shop has the table "orders", but another pattern of the match excludes it. Remove one of the two, or set spec.missing to warn or ignore. If the rule may match nothing, set minMatches: 0.',
+    ]);
+  });
+
   test("refuses a rule once, for all columns that it disables", () => {
     const live = {
       s: schema(
