@@ -57,21 +57,23 @@ interface UnderControl {
   readonly notify?: Readonly<Record<string, unknown>>;
   /** All with the same account of the service. */
   readonly targets?: readonly string[];
+  /** Whether the service has the requests beyond the interface document, and the targets say so. */
+  readonly extended?: boolean;
 }
 
 /** `controller`: the value of `controller` in each target. */
 export async function accountUnderControl(
   controller: Readonly<Record<string, unknown>>,
-  { faults = [], notify, targets = ["test"] }: UnderControl = {},
+  { faults = [], notify, targets = ["test"], extended = false }: UnderControl = {},
 ): Promise<AccountUnderControl> {
-  const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" }, faults });
+  const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" }, faults, observed: extended });
   onTestFinished(() => service.close());
   const database = await newDatabase();
   onTestFinished(() => database.close());
   await migrate(database);
   const queue = await openQueue(database, () => undefined);
   onTestFinished(() => queue.stop(0));
-  const settings = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller };
+  const settings = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller, service: { extended } };
   const all = Object.fromEntries(targets.map((target) => [target, settings]));
   const cwd = writeProject({
     "dimsync.yaml": configText(service.url, { targets: all, ...(notify === undefined ? {} : { notify }) }),

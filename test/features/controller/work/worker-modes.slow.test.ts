@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { modeOf } from "../../../../src/features/controller/work/worker.ts";
+import { accountChanges } from "../../../support/accounts/changes.ts";
 import { accountUnderControl } from "./account-under-control.ts";
 
 const writesTo = (requests: readonly { readonly method: string }[]): number => requests.filter(({ method }) => method !== "GET").length;
@@ -24,6 +25,46 @@ test("a worker with --max-mode report sends nothing to an account in mode apply,
   expect(writesTo(service.requests)).toBe(0);
   expect(await check()).toMatchObject({ state: "in-sync", runs: [{ mode: "apply" }, {}, {}] });
   expect(writesTo(service.requests)).toBe(1);
+});
+
+const pausedOrders = `apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec:
+  match: { sourceName: orders-pg }
+  settings: { name: Orders (EU), paused: true, replicationFrequency: cron, cronExpression: 0 4 * * * }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: orders
+  schemas: { public: { tables: { customers: { syncMode: full refresh, columns: { email: { hashed: true } } } } } }
+---
+apiVersion: dimsync/v1
+kind: Tag
+metadata: { name: finance }
+spec: { name: Finance, exclusive: true }
+---
+apiVersion: dimsync/v1
+kind: Tag
+metadata: { name: gdpr }
+lifecycle: { create: ifMissing }
+spec: { name: GDPR, owner: u-1 }
+`;
+
+test("protect sends no name, pause, schedule, sync mode or tag, neither beside a column that it protects nor alone", async () => {
+  const { push, check, service } = await accountUnderControl({ every: "1m", mode: "protect" }, { extended: true });
+  await push({ "manifests/all.yaml": pausedOrders });
+  const writes = () => service.requests.filter(({ method }) => method !== "GET").map(({ method, path }) => `${method} ${path}`);
+  const wanted = service.state();
+  const orders = wanted.integrations.find(({ source }) => source.name === "orders-pg");
+  Object.assign(orders?.schemas["public"]?.tables["customers"]?.columns["email"] ?? {}, { hashed: true });
+  expect(await check()).toMatchObject({ state: "drifted", runs: [{ mode: "protect" }, {}] });
+  expect(writes()).toEqual([`PATCH /v1/integrations/${orders?.id}/schemas`]);
+  expect(accountChanges(wanted, service.state())).toEqual([]);
+  expect(await check()).toMatchObject({ state: "drifted", runs: [{ mode: "report" }, {}, {}] });
+  expect(writes()).toHaveLength(1);
 });
 
 const asset = `apiVersion: dimsync/v1
