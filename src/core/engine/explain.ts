@@ -6,6 +6,7 @@ import {
   absenceOf,
   disabledAbove,
   type Explanation,
+  evaluate,
   expand,
   explain,
   leavingOut,
@@ -90,13 +91,15 @@ async function explainUnit(
     ([schema, table]) => schema !== path[0] || table !== path[1],
   );
   const whole = await withColumns({ id, tree }, explained, reads);
-  const { items, problems, review } = await withPauses(schemaConfig.diff(unit, whole, account));
+  const { items, problems, review, notKept = [] } = await withPauses(schemaConfig.diff(unit, whole, account));
   const liveName = account.list(integrations).byId.get(unit.liveId ?? "")?.name;
   const isIgnored = (key: Field): boolean => account.ignored(unit.address, nodePointer(path, key));
-  const { isLeftOut, found: notKept } = leavingOut(unit, whole.tree, account);
+  const { isLeftOut } = leavingOut(unit, whole.tree, account);
   const changes = items.flatMap((item) => [...eachChange(item)]);
   const absent = absenceOf(whole.tree, path);
   const switchedOff = review && switchedOffBy(unit, review);
+  const evaluation = await withPauses(evaluate(unit.rules, whole.tree, { isLeftOut, switchedOff }));
+  const ofNode = notKept.filter((one) => one.path.slice(0, one.path.lastIndexOf("/")) === nodePointer(path));
   const isGone = !changes.some((change) => change.path === nodePointer(path, "hashed"));
   const impact = absent === undefined ? readersOfNode({ readers, account, tree: whole.tree, isGone }, unit, path) : undefined;
   const disabled = disabledAbove(whole.tree, path, new Map(changes.map((change) => [change.path, change.after])));
@@ -112,9 +115,8 @@ async function explainUnit(
     ...(disabled === undefined ? {} : { stoppedBy: nodeText(disabled) }),
     refused: problems.filter(isError),
     ...(impact === undefined ? {} : { impact }),
-    ...explain(unit.rules, whole.tree, path, { isLeftOut, switchedOff }),
-    // What comparing this node has left out.
-    ...(notKept.length === 0 ? {} : { notKept }),
+    ...explain(unit.rules, whole.tree, path, { evaluation, switchedOff }),
+    ...(ofNode.length === 0 ? {} : { notKept: ofNode }),
   };
 }
 

@@ -36,7 +36,7 @@ interface Walk extends Evaluation {
 /** The names of new columns by schema and table. */
 export type NewColumns = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
 
-export interface EvaluateOptions {
+interface EvaluateOptions {
   readonly isLeftOut?: IsLeftOut;
   /** New columns that must stay switched off until someone has reviewed them. */
   readonly switchedOff?: NewColumns | undefined;

@@ -72,6 +72,8 @@ export interface Evaluation {
   readonly isLeftOut: IsLeftOut;
   /** By name, whatever the order of the response. */
   readonly changes: NodeChange[];
+  /** Key columns that a manifest disables and that stay enabled, because their table is disabled. */
+  readonly keptKeys: NodePath[];
   readonly refused: Map<string, Refused>;
   /** By depth: nodes that nothing covers, if `unmatched` is `error`. */
   readonly uncovered: readonly [Sample, Sample, Sample];
@@ -97,6 +99,7 @@ export const newEvaluation = (cache: RuleCache, isLeftOut: IsLeftOut): Evaluatio
   program: cache.program,
   isLeftOut,
   changes: [],
+  keptKeys: [],
   refused: new Map(),
   uncovered: [emptySample(), emptySample(), emptySample()],
   unmet: [],
@@ -239,6 +242,7 @@ export function checkColumnChanges(
     if (!table.enabled) {
       // Nothing is broken, and the table can be enabled again only with its key.
       evaluation.changes.splice(evaluation.changes.lastIndexOf(change), 1);
+      evaluation.keptKeys.push(path);
       continue;
     }
     addTo(getOrAdd(evaluation.refused, `${role} ${source}`, () => ({ role, by, cause, columns: emptySample() })).columns, path);

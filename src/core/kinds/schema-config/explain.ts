@@ -6,6 +6,7 @@ import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { SourceLocation } from "../../model/problem.ts";
 import { type ColumnTree, locationIn, type TableTexts } from "../../model/resource.ts";
 import {
+  comparePaths,
   type Depth,
   type Field,
   levelNames,
@@ -18,19 +19,9 @@ import {
 import { nodeText } from "../../text/paths.ts";
 import { nearest, suggestion } from "../../text/suggest.ts";
 import type { ModeSource, RuleProgram } from "./compiled-config.ts";
-import type { EvaluateOptions } from "./evaluate.ts";
-import {
-  causeOf,
-  collectSwitchedOff,
-  collectTexts,
-  collectValue,
-  type Evaluation,
-  isSwitchedOff,
-  keyRole,
-  type NodeChange,
-  newEvaluation,
-} from "./evaluation.ts";
-import { coversItself, type Resolution, type Step, steps, textsOf } from "./rules/resolve-rules.ts";
+import type { NewColumns } from "./evaluate.ts";
+import { causeOf, type Evaluation, isSwitchedOff, type NodeChange } from "./evaluation.ts";
+import { coversItself, type Step, steps, textsOf } from "./rules/resolve-rules.ts";
 import type { CachedMatch, RuleCache } from "./rules/rule-cache.ts";
 import { type ManagedNode, managedAt, managedEnabled } from "./scan.ts";
 
@@ -100,12 +91,12 @@ export function appliedTo(cache: RuleCache, live: LiveSchemas, path: NodePath): 
   return [...ofSteps, { content: `unmatched ${mode}`, set: mode === "error" ? {} : { enabled: mode === "enable" }, cause: () => cause }];
 }
 
-/** Everything that applies to a node, and the result. The node need not be live. */
+/** Everything that applies to a node, and the result. The node need not be live. `evaluation`: of its integration, with these `switchedOff`. */
 export function explain(
   cache: RuleCache,
   live: LiveSchemas,
   path: NodePath,
-  { isLeftOut = () => false, switchedOff }: EvaluateOptions = {},
+  { evaluation, switchedOff }: { readonly evaluation: Evaluation; readonly switchedOff?: NewColumns | undefined },
 ): Explanation {
   const managed = managedAt(cache, live, path);
   const { resolution, unmatched } = managed;
@@ -118,7 +109,7 @@ export function explain(
     isSwitchedOff(switchedOff?.get(path[0])?.get(path[1] ?? ""), path[2] ?? "", { column, table });
   const off = isOff ? cache.program.unreviewed : undefined;
   const set = off === undefined ? managedEnabled(managed) : false;
-  const isKept = set === false && isKeyOfDisabledTable(cache, live, path);
+  const isKept = evaluation.keptKeys.some((one) => comparePaths(one, path) === 0);
   const enabled = isKept ? undefined : set;
   const applied = [...appliedSteps(cache.program, managed, path), ...(unmatched === undefined ? [] : [appliedMode(unmatched)])];
   return {
@@ -127,39 +118,8 @@ export function explain(
     applied: [...(isKept || off !== undefined ? applied.map(withoutEnabled) : applied), ...(off === undefined ? [] : [appliedMode(off)])],
     state: resolution.ignored ? "ignored" : resolution.covered || mode !== undefined || off !== undefined ? "managed" : "unmanaged",
     outcome: defined({ enabled, hashed: resolution.hashed, ...textsOf(resolution) }),
-    changes:
-      node === undefined
-        ? []
-        : changesOf(newEvaluation(cache, isLeftOut), { path, node, resolution, isOff: off !== undefined }).filter(
-            ({ key }) => !isKept || key !== "enabled",
-          ),
+    changes: evaluation.changes.filter((one) => comparePaths(one.path, path) === 0),
   };
-}
-
-/** Whether it is a key column, which keeps its value in a table that is disabled after the plan. */
-function isKeyOfDisabledTable(cache: RuleCache, live: LiveSchemas, path: NodePath): boolean {
-  const [schema, name, key] = path;
-  const { table, column } = nodesAt(live, path);
-  if (name === undefined || key === undefined || table === undefined || column === undefined) return false;
-  if (keyRole(key, column, table) === undefined) return false;
-  return (managedEnabled(managedAt(cache, live, [schema, name])) ?? table.enabled) === false;
-}
-
-interface ExplainedNode {
-  readonly path: NodePath;
-  readonly node: LiveSchema | LiveTable | LiveColumn;
-  readonly resolution: Resolution;
-  readonly isOff: boolean;
-}
-
-function changesOf(evaluation: Evaluation, { path, node, resolution, isOff }: ExplainedNode): readonly NodeChange[] {
-  if (isOff) collectSwitchedOff(evaluation, path, node.enabled);
-  else collectValue(evaluation, { path, key: "enabled", before: node.enabled }, resolution);
-  const [schema, table, column] = path;
-  if (table !== undefined && column === undefined && resolution.texts !== undefined)
-    collectTexts(evaluation, { path: [schema, table], live: node as LiveTable, texts: resolution.texts });
-  if (path.length === 3) collectValue(evaluation, { path, key: "hashed", before: (node as LiveColumn).hashed }, resolution);
-  return evaluation.changes;
 }
 
 const withoutEnabled = (setting: AppliedSetting): AppliedSetting => ({ ...setting, wins: setting.wins.filter((key) => key !== "enabled") });

@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
 import { expand } from "../../../../src/core/kinds/schema-config/coverage.ts";
+import { evaluate } from "../../../../src/core/kinds/schema-config/evaluate.ts";
+import { explain } from "../../../../src/core/kinds/schema-config/explain.ts";
 import type { RuleCache } from "../../../../src/core/kinds/schema-config/rules/rule-cache.ts";
 import type { Resource, SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
-import { config, rulesOf, schema, shop, table } from "./fleet.ts";
+import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
+import { column, config, rulesOf, schema, shop, table } from "./fleet.ts";
 
 const hash = { hashed: true } as const;
 const program = (specs: readonly SchemaConfigSpec[], others: readonly Resource[] = []): RuleCache =>
@@ -31,4 +34,22 @@ test("expand returns the managed tree with rules resolved, sorted by name", () =
       zero: { tables: { t: { enabled: false } } },
     }),
   );
+});
+
+test.each([
+  ["a primary key", { isPrimaryKey: true }, {}, {}],
+  ["the cursor that the service shows", {}, { cursorField: "key" }, {}],
+  ["the cursor that a rule sets", {}, {}, { cursorField: "key" }],
+])("%s stays enabled in a disabled table, although a rule disables it", (_, ofColumn, ofTable, set) => {
+  const rules = program([
+    {
+      rules: [
+        { match: { table: "events" }, set: { enabled: false, ...set } },
+        { match: { column: "key" }, set: { enabled: false } },
+      ],
+    },
+  ]);
+  const live = { app: schema({ events: table({ key: column(ofColumn) }, ofTable) }) };
+  const { outcome, changes, applied } = explain(rules, live, ["app", "events", "key"], { evaluation: atOnce(evaluate(rules, live)) });
+  expect({ outcome, changes, wins: applied.map(({ wins }) => wins) }).toEqual({ outcome: {}, changes: [], wins: [[]] });
 });

@@ -293,9 +293,10 @@ describe("for any rules and any account", () => {
     fc.assert(
       fc.property(layers, live, (specs, tree) => {
         const rules = cacheOf(specs);
+        const evaluation = atOnce(evaluate(rules, tree));
         for (const { path, live: before, enabled, hashed, state: is } of reference(specs, tree)) {
           const [top = "", ...rest] = path;
-          const reported = explain(rules, tree, [top, ...rest] as unknown as NodePath);
+          const reported = explain(rules, tree, [top, ...rest] as unknown as NodePath, { evaluation });
           expect([
             reported.state,
             reported.outcome.enabled ?? before.enabled,
