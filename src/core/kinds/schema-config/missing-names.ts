@@ -146,12 +146,13 @@ export function missingNames(
   return { problems, required, lacking };
 }
 
+const matchesAt = ({ parts }: CompiledRule, depth: Depth, name: string): boolean => parts[depth]?.matches(name) ?? true;
+
 /** "the table app.parcels is gone (22 columns)", if the rule matched the column of this name there. */
-function goneTable({ rule: { parts }, depth, pattern }: LevelPattern, gone: readonly GoneColumn[]): string | undefined {
-  const matches = (at: Depth, name: string): boolean => parts[at]?.matches(name) ?? true;
+function goneTable({ rule, depth, pattern }: LevelPattern, gone: readonly GoneColumn[]): string | undefined {
   const found = gone.find(
     ({ isTableGone, schema, table, column }) =>
-      depth === 2 && isTableGone === true && column === pattern.literal && matches(0, schema) && matches(1, table),
+      depth === 2 && isTableGone === true && column === pattern.literal && matchesAt(rule, 0, schema) && matchesAt(rule, 1, table),
   );
   if (found === undefined) return undefined;
   const { schema, table } = found;
@@ -162,21 +163,12 @@ function goneTable({ rule: { parts }, depth, pattern }: LevelPattern, gone: read
 /** The live names that the rule compares at this depth, sorted. */
 function namesFor(rule: CompiledRule, depth: Depth, live: LiveSchemas): readonly string[] {
   const names = new Set<string>();
-  const matches = (at: Depth, name: string): boolean => rule.parts[at]?.matches(name) ?? true;
-  const add = (at: Depth, name: string): void => {
+  const visit = (_: object, path: NodePath): boolean => {
+    const [at, name] = [(path.length - 1) as Depth, path.at(-1) ?? ""];
     if (at === depth && names.size < maxCandidates) names.add(name);
+    return at < depth && matchesAt(rule, at, name);
   };
-  walk(live, {
-    schema(_, [schema]) {
-      add(0, schema);
-      return depth > 0 && matches(0, schema);
-    },
-    table(_, [, table]) {
-      add(1, table);
-      return depth > 1 && matches(1, table);
-    },
-    column: (_, [, , column]) => add(2, column),
-  });
+  walk(live, { schema: visit, table: visit, column: visit });
   return [...names].sort();
 }
 
