@@ -6,7 +6,7 @@ import { defined } from "../model/json/json.ts";
 import { fromPointer } from "../model/json/pointer.ts";
 import type { AuditEntry } from "../model/live.ts";
 import { getOrAdd } from "../model/maps.ts";
-import { type Attribution, type Item, isOfRelation, type Manual, type Plan, unmanagedObjects } from "../model/plan.ts";
+import { type Attribution, type Item, type Manual, type Plan, unmanagedObjects } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import type { Steps } from "../model/runtime/event-loop.ts";
 import { titles } from "../model/titles.ts";
@@ -54,7 +54,7 @@ function* attributeItem(item: Item, byAddress: ObjectNames, findAny: Find): Step
   const find = findAny(liveNames(item, byAddress));
   const changes = yield* withTraces(item.changes, ({ path, origin }) => {
     if (origin === "config") return {};
-    const topic = topicOf(item.address, path, isOfRelation(item));
+    const topic = topicOf(item.address, path, item.action === "relate");
     const attribution = find(topic, nodesOf(item.address, path));
     return attribution === undefined ? {} : { attribution };
   });

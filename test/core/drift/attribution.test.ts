@@ -140,13 +140,16 @@ describe("other differences", () => {
     expect(found(attribute(gone, [entry(1, "Integration 8f1c deleted")], known))?.event).toBe("Integration 8f1c deleted");
   });
 
-  test("a missing relation is explained by detaching the tag from this resource", () => {
-    const relate = plan({
+  test.each<["relate" | "unrelate", string]>([
+    ["relate", 'Tag t-1 "PII" detached from Integration 8f1c'],
+    ["unrelate", 'Tag t-1 "PII" attached to Integration 8f1c'],
+  ])("a relation to be repaired with %s is explained by the opposite: %s", (action, event) => {
+    const report = plan({
       items: [
         item({
           address: "Tag/pii#8f1c",
           kind: "Tag",
-          action: "relate",
+          action,
           liveId: "t-1",
           liveName: "PII",
           changes: [change({ path: "/taggedResources/8f1c", risk: "neutral" })],
@@ -158,7 +161,7 @@ describe("other differences", () => {
       entry(2, 'Tag t-1 "PII" detached from Integration b27d'),
       entry(3, 'Tag t-1 "PII" attached to Integration 8f1c'),
     ];
-    expect(found(attribute(relate, entries))?.event).toBe('Tag t-1 "PII" detached from Integration 8f1c');
+    expect(found(attribute(report, entries))?.event).toBe(event);
   });
 
   test("creates and changed manifests have no attribution", () => {

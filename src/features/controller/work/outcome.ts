@@ -1,3 +1,4 @@
+import { schemasKind } from "../../../core/model/address.ts";
 import { changeCount } from "../../../core/model/changes.ts";
 import type { Plan } from "../../../core/model/plan.ts";
 import type { AlertEvent } from "../../../core/model/settings/notifications.ts";
@@ -19,15 +20,19 @@ function differencesIn({ items }: Plan): number {
   return items.reduce((sum, item) => sum + (item.action === "bind" ? 0 : item.action === "create" ? 1 : Math.max(1, changeCount(item))), 0);
 }
 
+/** Of columns and what contains them; the setting of an integration is not one of them. */
+const exposedIn = ({ items }: Plan): number =>
+  items.filter(({ kind }) => kind === schemasKind).reduce((sum, item) => sum + changeCount(item, ({ risk }) => risk === "exposed"), 0);
+
 /** Whether a run that had the lease stopped, because another run took it or it could not be renewed in time. */
 export const hasLostLease = ({ exit, result }: RunOutcome): boolean =>
   [exit, result?.exit].some((each) => each?.reasons.includes("lock-lost")) ||
   result?.items.some(({ code }) => code === "E_LOCKED" || code === "E_RECORDS_UNCLEAR") === true;
 
 /** What a comparison has found, by the columns of the database. */
-export function countsIn({ report }: RunOutcome) {
+export function countsIn({ report }: Pick<RunOutcome, "report">) {
   return {
-    exposed_columns: report?.summary.exposed ?? 0,
+    exposed_columns: report === undefined ? 0 : exposedIn(report),
     differences: report === undefined ? 0 : differencesIn(report),
     manual: report?.manual.length ?? 0,
     policy_violations: report === undefined ? 0 : violations(report),

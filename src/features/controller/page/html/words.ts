@@ -7,7 +7,7 @@ import type { AccountState, Finding } from "../../views/status.ts";
 
 /** Texts of states, without user text. */
 export const stateTexts: Readonly<Record<AccountState, { readonly label: string; readonly tone: Tone; readonly meaning: string }>> = {
-  exposed: { label: "exposed", tone: "bad", meaning: "Data is readable that the manifests or a policy protect." },
+  exposed: { label: "exposed", tone: "bad", meaning: "The account protects less than the manifests or a policy require." },
   drifted: { label: "drifted", tone: "warn", meaning: "The account differs from the manifests." },
   failing: { label: "failing", tone: "warn", meaning: "The last run failed, so the current state is not known." },
   stale: { label: "stale", tone: "warn", meaning: "The account was not checked within three intervals." },
