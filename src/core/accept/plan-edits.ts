@@ -1,3 +1,4 @@
+import { kindNamed } from "../kinds/index.ts";
 import { isIntegration, isRuleSet, isSchemaConfig, policyAddress } from "../kinds/manifests.ts";
 import { type Address, byText, objectAddress, parseAddress } from "../model/address.ts";
 import { eachChange } from "../model/changes.ts";
@@ -185,8 +186,8 @@ function homeOf(
 function ofField(change: Change, resource: Resource): readonly PlannedEdit[] {
   const value = scalarOf(change.before);
   if (value === undefined) return refused("The service returns no value here. Run apply to write the desired value, or delete the line.");
-  const path: Pointer = isIntegration(resource) ? `/settings${change.path}` : change.path;
-  if (atPointer(resource.spec, path) === undefined) return refused("The manifest has no value here.");
+  const path = placesIn(resource, change.path).find((pointer) => atPointer(resource.spec, pointer) !== undefined);
+  if (path === undefined) return refused("The manifest has no value here.");
   return [{ how: "value", resource, path: ["spec", ...fromPointer(path)], value }];
 }
 
@@ -210,20 +211,13 @@ function ofManual(step: Manual, byAddress: ReadonlyMap<Address, Resource>): read
 
 /** Where the manifest has the value that the step expects. */
 function placesOf({ path, expected }: Manual, resource: Resource): readonly (readonly string[])[] {
-  const spec: unknown = resource.spec;
-  const withExpected = (pointers: readonly Pointer[]) =>
-    pointers
-      .filter((pointer) => expected !== undefined && sameJson(atPointer(spec, pointer), expected))
-      .map((pointer) => ["spec", ...fromPointer(pointer)]);
   if (isSchemaConfig(resource)) return expectationsOf(path, expected, resource.spec);
-  if (!isIntegration(resource)) return withExpected([path]);
-  const create: Readonly<Record<Pointer, Pointer>> = {
-    "/source/name": "/create/sourceConfig/name",
-    "/source/type": "/create/sourceConfig/type",
-  };
-  const other = path === "/destination/id" ? "/destination/id" : create[path];
-  return withExpected([`/settings${path}`, `/expect${path}`, ...(other === undefined ? [] : [other])]);
+  return placesIn(resource, path)
+    .filter((pointer) => expected !== undefined && sameJson(atPointer(resource.spec, pointer), expected))
+    .map((pointer) => ["spec", ...fromPointer(pointer)]);
 }
+
+const placesIn = ({ kind }: Resource, path: Pointer): readonly Pointer[] => kindNamed(kind)?.places?.(path) ?? [path];
 
 /**
  * Entries of spec.expect that match this one node only. Editing a pattern would change the

@@ -292,6 +292,8 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   identify?(resource: Resource, account: AccountView): Identity;
   /** Manifests that describe the same object, as far as the manifests and the records show it. */
   conflicts?(resources: readonly Resource[], bindings: Bindings): readonly Conflict[];
+  /** Where a spec can have the value of a field of the live object; absent: only at the same path. */
+  places?(path: Pointer): readonly Pointer[];
   /** What `bind --accept` records for a live object; absent: only the id. */
   baseline?(resource: Resource): Omit<Binding, "id">;
   units(resources: readonly Resource[], account: AccountView): Units<U>;

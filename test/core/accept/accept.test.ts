@@ -156,6 +156,16 @@ const rows: Readonly<Record<string, Row>> = {
     },
     diff: ["-  expect: { paused: false }", "+  expect: { paused: true }"],
   },
+  "the name in create of an integration that someone renamed": {
+    files: {
+      "a.yaml":
+        'apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders, id: "8f1c" }\nspec:\n  destination: { id: d-12 }\n  create:\n    name: Orders # ours\n    sourceId: s-1\n    destinationSchema: orders\n    replicationFrequency: 1h\n',
+    },
+    change: (state) => {
+      for (const one of state.integrations) if (one.id === "8f1c") one.name = "Sales";
+    },
+    diff: ["-    name: Orders # ours", "+    name: Sales # ours"],
+  },
   "a tag's description and owner": {
     files: {
       "t.yaml":

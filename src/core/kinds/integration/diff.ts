@@ -33,6 +33,13 @@ const readAs: Readonly<Record<Pointer, Pointer>> = {
   "/create/sourceConfig/type": "/source/type",
 };
 
+export const placesOf = (path: Pointer): readonly Pointer[] => [
+  `/settings${path}`,
+  `/expect${path}`,
+  path,
+  ...Object.keys(readAs).filter((member) => readAs[member] === path),
+];
+
 /**
  * The differences between an existing integration and its manifest. No request changes an
  * integration.

@@ -11,7 +11,7 @@ import { kindNames, schemasAddress } from "../manifests.ts";
 import { isConfigured } from "../select.ts";
 import { tagReferences } from "../tags.ts";
 import { createdIntegration, ownersNeedUsers } from "./create.ts";
-import { compareIntegration, type IntegrationUnit, recordOfCreate } from "./diff.ts";
+import { compareIntegration, type IntegrationUnit, placesOf, recordOfCreate } from "./diff.ts";
 import { destinationOf, identify, matchesKey, sourceOf } from "./identify.ts";
 import { needsDetails, settingChanges, settingsDocument, shownSettings, unintendedSettings } from "./settings.ts";
 
@@ -69,6 +69,8 @@ export const integration: Kind<IntegrationUnit, LiveIntegration> = {
   lists: (resource) => (ownersNeedUsers(resource.spec as IntegrationSpec) ? [integrations, users] : [integrations]),
 
   connectorAt: "/spec/create/sourceConfig",
+
+  places: placesOf,
 
   readOnlyField(parent, key) {
     if ((parent === "/spec" || parent === "/spec/create") && (key === "paused" || key === "source"))

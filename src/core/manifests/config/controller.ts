@@ -63,8 +63,6 @@ function isTimezone(timezone = "UTC"): boolean {
   }
 }
 
-const day = 86_400_000;
-
 /** Where the controller sends events; undefined if the config does not say it. `place` is that of the config. */
 export function notificationSettings(
   { notify }: Pick<ConfigFile, "notify">,
@@ -87,10 +85,10 @@ export function notificationSettings(
       problems.push(problem("E_WRONG_VALUE", `${name} must be between ${least / 1000}s and ${most / 1000}s.`, name));
     return ms;
   };
-  const everyMs = duration("heartbeat.every", heartbeat?.every, [60_000, 60_000, day]);
+  const everyMs = duration("heartbeat.every", heartbeat?.every, [60_000, 60_000, dayMs]);
   const notifications = {
     receivers,
-    remindMs: duration("remind", remind, [day, 60_000, 30 * day]),
+    remindMs: duration("remind", remind, [dayMs, 60_000, 30 * dayMs]),
     groupMs: duration("group", group, [60_000, 0, 600_000]),
     ...(heartbeat?.url === undefined ? {} : { heartbeat: { url: heartbeat.url, everyMs } }),
   };
