@@ -19,7 +19,7 @@ import { severities } from "../../text/signs.ts";
 import type { BaseView } from "../origin.ts";
 import type { Draft, Review } from "./entry.ts";
 import type { LabelTallies, Loss, LostLabels } from "./labels.ts";
-import { covers, type NewExemption, type PolicyPair, weakerText } from "./manifests.ts";
+import { covers, type NewExemption, narrowerRules, type PolicyPair, weakerText } from "./manifests.ts";
 
 // What the account shows of what the manifests give up. The trees are those that the run reads anyway, one at a time.
 
@@ -183,7 +183,7 @@ interface ProtectionInput {
   readonly labels: LabelTallies;
 }
 
-/** Collects what the manifests of the base kept protected and those of now do not, although nothing is sent for it. */
+/** Collects what the manifests of the base kept protected and those of now do not, although nothing is sent for it; for columns added later, too. */
 export function protectionTallies({ base, head }: Pick<Review, "base" | "head">, { base: view, ignoredNow, labels }: ProtectionInput) {
   const lost = new Map<string, LostProtection>();
   const [ignoreBefore, ignoreNow] = [base.settings?.ignore ?? [], head.settings.ignore].map((all) => canonicalJson(all));
@@ -221,17 +221,28 @@ export function protectionTallies({ base, head }: Pick<Review, "base" | "head">,
         lost.set(id, known === undefined ? one : { ...known, columns: known.columns + one.columns });
       }
     },
-    drafts: (): readonly Draft[] =>
-      [...lost.values()].map(({ key, cause: { rule, place }, columns }) => ({
-        code: "protection-lost",
-        subject: rule === undefined ? place.file : `rule ${visible(rule)}`,
-        message: `${counted(columns, "column")} ${columns === 1 ? "is" : "are"} not kept ${key === "hashed" ? "hashed" : "switched off"} by it any more. Nothing is sent now, but nothing protects ${columns === 1 ? "it" : "them"} from a change.`,
-        at: "base",
-        place,
-        columns,
-      })),
+    /** One for each rule; none if the plan shows what it no longer keeps. */
+    drafts(): readonly Draft[] {
+      const known = new Set([...lost.values()].map(({ cause }) => canonicalJson(cause.place)));
+      const narrower = narrowerRules({ base, head }).filter(({ place }) => !known.has(canonicalJson(place ?? null)));
+      return [...[...lost.values()].flatMap(protectionDrafts), ...narrower];
+    },
   };
 }
+
+const protectionDrafts = ({ key, cause: { rule, place }, columns }: LostProtection): readonly Draft[] =>
+  columns === 0
+    ? []
+    : [
+        {
+          code: "protection-lost",
+          subject: rule === undefined ? place.file : `rule ${visible(rule)}`,
+          message: `${counted(columns, "column")} ${columns === 1 ? "is" : "are"} not kept ${key === "hashed" ? "hashed" : "switched off"} by it any more. Nothing is sent now, but nothing protects ${columns === 1 ? "it" : "them"} from a change.`,
+          at: "base",
+          place,
+          columns,
+        },
+      ];
 
 const protectionLoss = ({ key, cause: { rule, place }, columns }: LostProtection, { locate }: BaseView): Loss => {
   const { file, line } = locate(place);

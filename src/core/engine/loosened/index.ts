@@ -1,7 +1,6 @@
 import type { KindUnit, Unit } from "../../kinds/kind.ts";
 import { integrationNames, labelScopes } from "../../kinds/select.ts";
 import { eachChange } from "../../model/changes.ts";
-import { canonicalJson } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { type Loosened, loosenedCodes, type Released } from "../../model/plan.ts";
@@ -14,7 +13,7 @@ import { type BaseView, objectOf } from "../origin.ts";
 import { exemptionDrafts, policyDrafts, policyTallies, protectionTallies, type ReviewedTree } from "./columns.ts";
 import { type Draft, located, type Review } from "./entry.ts";
 import { type LostLabels, labelTallies } from "./labels.ts";
-import { looserConfigs, narrowerRules, newExemptions, policyPairs } from "./manifests.ts";
+import { looserConfigs, newExemptions, policyPairs } from "./manifests.ts";
 import { loosenedSettings } from "./settings.ts";
 
 // What a pull request gives up: everything that makes the rules of the project weaker than at the base, whether or not the plan sends anything for it.
@@ -72,20 +71,11 @@ export function checkLoosened(review: Review, { account }: ObservedAccount, base
         ...exemptionDrafts(newExemptions(pairs, review.today), policies.exempt),
         ...loosenedSettings(review),
         ...looserConfigs(review),
-        ...withNarrower(protection.drafts(), review),
+        ...protection.drafts(),
         ...labels.drafts(),
         ...released.map(releasedDraft),
       ]).map((draft) => located(draft, review)),
   };
-}
-
-/** A rule is one entry. `lost` has 0 columns for a rule whose changes the plan shows: it needs none. */
-function withNarrower(lost: readonly Draft[], review: Review): readonly Draft[] {
-  const known = new Set(lost.map(({ place }) => canonicalJson(place ?? null)));
-  return [
-    ...lost.filter(({ columns }) => columns !== 0),
-    ...narrowerRules(review).filter(({ place }) => !known.has(canonicalJson(place ?? null))),
-  ];
 }
 
 function plannedIn({ items }: CheckedUnit["difference"]): ReadonlyMap<Pointer, boolean> {
