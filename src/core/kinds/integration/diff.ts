@@ -138,8 +138,10 @@ function changedCreate(
 
 function expectInstruction(path: Pointer, expected: JsonValue, { id, name }: LiveIntegration): string {
   const integration = `the integration ${JSON.stringify(name)} (${id})`;
-  if (path === "/paused") return `${expected === true ? "Pause" : "Resume"} ${integration} in the service: dimsync has no request for it.`;
-  if (path === "/name") return `Rename the integration ${id} to ${JSON.stringify(expected)} in the service, or correct spec.expect.name.`;
+  const sent = `spec.expect is never sent. With service: { extended: true }, dimsync sends spec.settings${dotted(path)}.`;
+  if (path === "/paused") return `${expected === true ? "Pause" : "Resume"} ${integration} in the service: ${sent}`;
+  if (path === "/name")
+    return `Rename the integration ${id} to ${JSON.stringify(expected)} in the service, or correct spec.expect.name: ${sent}`;
   return `dimsync has no request that changes it. Correct ${integration} in the service, or correct spec.expect${dotted(path)}.`;
 }
 

@@ -13,7 +13,7 @@ import { tagReferences } from "../tags.ts";
 import { createdIntegration, ownersNeedUsers } from "./create.ts";
 import { compareIntegration, type IntegrationUnit, placesOf, recordOfCreate } from "./diff.ts";
 import { destinationOf, identify, matchesKey, sourceOf } from "./identify.ts";
-import { needsDetails, settingChanges, settingsDocument, shownSettings, unintendedSettings } from "./settings.ts";
+import { contradictions, needsDetails, settingChanges, settingsDocument, shownSettings, unintendedSettings } from "./settings.ts";
 
 const withKnownValues = [
   "/spec/create/replicationFrequency",
@@ -64,7 +64,10 @@ export const integration: Kind<IntegrationUnit, LiveIntegration> = {
     ];
   },
 
-  hints: (resource) => withKnownValues.flatMap((pointer) => unknownValue(resource, pointer)),
+  hints: (resource) => [
+    ...withKnownValues.flatMap((pointer) => unknownValue(resource, pointer)),
+    ...contradictions(resource as Resource<IntegrationSpec>),
+  ],
 
   lists: (resource) => (ownersNeedUsers(resource.spec as IntegrationSpec) ? [integrations, users] : [integrations]),
 

@@ -1,9 +1,17 @@
 import { type Extended, maySend, whyNotSent } from "../../model/extended.ts";
 import { defined, type JsonObject, type JsonValue, sameJson } from "../../model/json/json.ts";
-import { type Pointer, urlPath } from "../../model/json/pointer.ts";
+import { atPointer, type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { Difference, DraftFacts, DraftItem, PathChange, Risk } from "../../model/plan.ts";
-import { type IntegrationCreate, type IntegrationSettings, type IntegrationSpec, locationIn, type Resource } from "../../model/resource.ts";
+import type { Problem } from "../../model/problem.ts";
+import {
+  type IntegrationCreate,
+  type IntegrationSettings,
+  type IntegrationSpec,
+  locationIn,
+  problemIn,
+  type Resource,
+} from "../../model/resource.ts";
 import { sentInVain } from "../fields.ts";
 import type { AccountView } from "../kind.ts";
 import { integrationDetails } from "../lists.ts";
@@ -85,6 +93,15 @@ export const supersededIn = (spec: IntegrationSpec): ReadonlySet<Pointer> =>
 
 /** The paths of the settings that a manifest has: other members that say the same are not compared. */
 export const settingPaths = (spec: IntegrationSpec): ReadonlySet<Pointer> => new Set(declaredIn(spec).map(([name]) => `/${name}`));
+
+/** Fields that `expect` and `settings` give different values. */
+export const contradictions = (resource: Resource<IntegrationSpec>): readonly Problem[] =>
+  declaredIn(resource.spec).flatMap(([name, sent]) => {
+    const expected = atPointer(resource.spec, `/expect/${name}`) as JsonValue | undefined; // what a manifest declares is JSON
+    if (expected === undefined || sameJson(expected, sent)) return [];
+    const message = `spec.settings.${name} has another value, which dimsync sends, so this one can never hold. Remove one of them.`;
+    return [problemIn(resource, `/spec/expect/${name}`, { code: "E_WRONG_VALUE", message })];
+  });
 
 interface Compared {
   readonly name: Name;

@@ -107,6 +107,15 @@ test("a setting that is also in create or expect is compared once", () => {
   expect([found.items, found.manual]).toEqual([[], []]);
 });
 
+test("expect and settings that contradict each other are refused at expect", () => {
+  const found = (expected: object, sent: IntegrationSettings) =>
+    integration
+      .hints?.(resourceOf("Integration", "orders", { settings: sent, expect: expected }))
+      ?.map(({ code, place }) => [code, place?.pointer]);
+  expect(found({ paused: true, name: "Orders" }, { paused: false, name: "Orders" })).toEqual([["E_WRONG_VALUE", "/spec/expect/paused"]]);
+  expect(found({ paused: true }, { name: "Orders" })).toEqual([]);
+});
+
 test("the schema of the manifest has exactly the settings of the table", () => {
   const schema = JSON.parse(readFileSync(new URL("../../../../schema/integration.schema.json", import.meta.url), "utf8"));
   expect(Object.keys(schema.properties.spec.properties.settings.properties)).toEqual(Object.keys(settings));
