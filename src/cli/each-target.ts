@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { PlanOptions } from "../core/engine/session.ts";
+import { leftAt } from "../core/git/base.ts";
 import { type Project, withLocations } from "../core/manifests/project.ts";
 import { interruptedError } from "../core/model/errors.ts";
 import { loadReviewBase } from "../core/operations/base.ts";
@@ -36,9 +37,13 @@ export async function eachTarget<T>(
 export async function ofTarget<T>(context: Context<PlanFlags>, project: Project, make: Make<T>, paths: readonly string[] = []): Promise<T> {
   const { io, flags, cwd } = context;
   const { base: ref } = flags;
-  const base = ref === undefined ? undefined : await withSignalsCaught(io, () => loadReviewBase(project, ref, loadOptions(context, paths)));
-  if (base !== undefined && base.errors !== "" && flags.quiet !== true)
-    say(io, `The project at ${ref} could only be read in part (${base.errors}). Manifests that are missing there count as new.`);
+  const base =
+    ref === undefined
+      ? undefined
+      : await withSignalsCaught(io, async () => {
+          const commit = await leftAt(project.settings.folder, ref, io.env);
+          return await baseOfTarget(context, project, { commit, ref, paths });
+        });
   const options = { ...planOptions(flags), ...(base === undefined ? {} : { base }) };
   const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
   const made = await withLocations(
@@ -48,4 +53,16 @@ export async function ofTarget<T>(context: Context<PlanFlags>, project: Project,
   // Reads that an interruption ended look like failed reads, so the plan is useless.
   if (io.interrupted.aborted) throw interruptedError();
   return made;
+}
+
+/** The project at a commit, as the base of its plan. Says if it could only be read in part. `ref`: what the user calls the commit. */
+export async function baseOfTarget(
+  context: Context<PlanFlags>,
+  project: Project,
+  { commit, ref = commit, paths = [] }: { readonly commit: string; readonly ref?: string; readonly paths?: readonly string[] },
+): ReturnType<typeof loadReviewBase> {
+  const base = await loadReviewBase(project, commit, loadOptions(context, paths));
+  if (base.errors !== "" && context.flags.quiet !== true)
+    say(context.io, `The project at ${ref} could only be read in part (${base.errors}). Manifests that are missing there count as new.`);
+  return base;
 }

@@ -1,4 +1,5 @@
 import type { PlanOptions } from "../core/engine/session.ts";
+import { leftAt } from "../core/git/base.ts";
 import type { Project } from "../core/manifests/project.ts";
 import { combineExits, type ExitCode } from "../core/model/exit.ts";
 import { loadReviewBase } from "../core/operations/base.ts";
@@ -91,7 +92,8 @@ export async function compare(
   const ref = text(call, "base");
   const made: Document[] = [];
   for (const project of await loadProjects(context, { ...targetOf(call), selection, account: true })) {
-    const at = ref === undefined ? {} : { base: await loadReviewBase(project, ref, loadOptions(context, [])) };
+    const commit = ref === undefined ? undefined : await leftAt(project.settings.folder, ref, context.io.env);
+    const at = commit === undefined ? {} : { base: await loadReviewBase(project, commit, loadOptions(context, [])) };
     made.push(await withRun(context, (run) => make(project, { ...options, ...at }, run)));
   }
   return await report(call, made);

@@ -1,20 +1,20 @@
 import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
-import { DimsyncError, messageOf } from "../model/errors.ts";
+import { DimsyncError, errorCode, messageOf } from "../model/errors.ts";
 import { getOrAdd, once } from "../model/maps.ts";
 import type { Environment } from "../model/settings/env.ts";
-import { eachBlob, filesAt, type TreeEntry } from "./blobs.ts";
+import { eachBlob, filesAt, type GitObject, namedObjects, type TreeEntry } from "./blobs.ts";
 import { GitError, type GitPlace, gitText, NoCheckoutError } from "./process.ts";
 import { findRemote } from "./remote.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
+import { repositoryTop } from "./top.ts";
 
-/** The files of a repository at a git ref, in a temporary folder. */
+/** The files of a repository at a commit, in a temporary folder. */
 interface BaseTree {
   /** The project's folder in this tree, absolute. */
   readonly folder: string;
   /** The top folder of this tree, absolute. */
   readonly top: string;
-  readonly commit: string;
   /** The path in this tree of a file or folder of the repository; undefined if it is outside the repository. */
   readonly pathInTree: (path: string) => Promise<string | undefined>;
   /** The files are removed when nobody reads them any more. */
@@ -27,31 +27,31 @@ const timeoutMs = 600_000;
 type Git = (args: readonly string[]) => Promise<string>;
 
 const gitIn =
-  (folder: string, env: Environment): Git =>
+  (place: GitPlace): Git =>
   (args) =>
-    gitText({ folder, env }, args, { timeoutMs });
+    gitText(place, args, { timeoutMs });
 
 /**
- * The files at `ref` as git stores them: no filter, encoding or other attribute of the work tree applies, so what is checked out now cannot change what
- * is read. Throws E_BASE_REF if the ref does not exist (in a shallow clone, perhaps only its history is missing), E_NO_GIT outside a repository, and
- * E_BASE_UNREADABLE if a file is missing.
+ * The files of a commit (its whole id) as git stores them: no filter, encoding or other attribute of the work tree applies, so what is checked out now cannot
+ * change what is read. Throws E_BASE_UNREADABLE if the folder is in no checkout, or the commit or a file is missing.
  */
-export async function extractBase(folder: string, ref: string, env: Environment): Promise<BaseTree> {
-  const git = gitIn(folder, env);
-  const top = await topOf(folder, git);
-  const commit = await findCommit(ref, git);
+export async function extractBase(folder: string, commit: string, env: Environment): Promise<BaseTree> {
+  const real = await realpath(folder);
+  const top = repositoryTop(real);
+  if (top === undefined) throw unreadable(`${folder} is in no checkout of git.`);
+  // Git would read it as an option or as another name.
+  if (!isCommitId(commit)) throw unreadable(`${JSON.stringify(commit)} is not the id of a commit.`);
   const { written, release } = shareTree({ folder, env }, top, commit);
   try {
     const tree = await written;
-    const realTop = await realpath(top);
     const pathInTree = async (path: string): Promise<string | undefined> => {
-      const inside = relative(realTop, await realpath(path).catch(() => path));
+      const inside = relative(top, await realpath(path).catch(() => path));
       return isAbsolute(inside) || inside === ".." || inside.startsWith(`..${sep}`) ? undefined : join(tree, inside);
     };
-    return { folder: join(tree, relative(realTop, await realpath(folder))), top: tree, commit, pathInTree, release };
+    return { folder: join(tree, relative(top, real)), top: tree, pathInTree, release };
   } catch (error) {
     await release();
-    throw unreadable(`The files at ${ref} could not be read: ${messageOf(error)}.`, error);
+    throw unreadable(`The files at ${commit} could not be read: ${messageOf(error)}.`, error);
   }
 }
 
@@ -81,11 +81,6 @@ function shareTree(place: GitPlace, top: string, commit: string): Pick<SharedTre
   });
   return { written: shared.written, release };
 }
-
-const topOf = (folder: string, git: Git): Promise<string> =>
-  git(["rev-parse", "--show-toplevel"]).catch((error: unknown) => {
-    throw new DimsyncError("E_NO_GIT", `--base needs the git repository of ${folder}, but ${whyNoRepository(error)}.`);
-  });
 
 /** Writes the files of a commit into the new folder `tree`. Resolves with that folder. */
 async function writeBlobs(place: GitPlace, commit: string, tree: string): Promise<string> {
@@ -127,62 +122,75 @@ export interface ReviewBase {
   readonly head: string;
 }
 
+/** No branch has it in its name: git would read a pattern, an older commit, or two refs. */
+const notOfBranch = /[\s\p{Cc}~^:?*[\\]|\.\.|@\{/u;
+
 /**
  * The tip of a branch of the remote `origin`, and where the checkout left that branch. What is missing is fetched. A tag or a local branch of that name never
  * counts. Throws E_BASE_UNREADABLE.
  */
 export async function reviewBase(folder: string, branch: string, env: Environment): Promise<ReviewBase> {
-  const git = gitIn(folder, env);
+  const place = { folder, env };
   const name = `refs/remotes/origin/${branch}`;
   try {
-    // Git would read it as an option, or as a pattern.
-    await git(["check-ref-format", name]);
-    await fetchFrom(git, { folder, env }, [`+refs/heads/${branch}:${name}`]);
-    const tip = await git(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
-    const head = await git(["rev-parse", "--verify", "HEAD^{commit}"]);
-    return { tip, commit: await mergeBase({ folder, env }, head, tip), head };
+    if (notOfBranch.test(branch)) throw new GitError("it is not the name of a branch");
+    await fetchFrom(place, [`+refs/heads/${branch}:${name}`]);
+    const [tip, head] = await commitsNamed(place, [name, "HEAD"]);
+    if (tip === undefined) throw new GitError("git found no such branch");
+    if (head === undefined) throw new GitError("the checkout has no commit");
+    return { tip: tip.id, commit: await mergeBase(place, head, tip.id), head: head.id };
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    const why = error.message === "" ? "git found no such branch" : error.message;
     throw unreadable(
-      `The branch ${JSON.stringify(branch)} of the remote origin, which apply watches, could not be read: ${why}. A pull request is compared with it, so no secret was read and there is no plan.`,
+      `The branch ${JSON.stringify(branch)} of the remote origin, which apply watches, could not be read: ${error.message}. A pull request is compared with it, so no secret was read and there is no plan.`,
       error,
     );
   }
 }
 
 /**
- * The commit in which HEAD left the history of `ref`: what both have in common. The ref itself if they have nothing in common, or if git cannot tell. Throws as
- * `extractBase` does.
+ * The commit in which HEAD left the history of `ref`: what both have in common. The commit of the ref itself if they have nothing in common, or if git cannot
+ * tell. Throws E_BASE_REF if the ref does not exist (in a shallow clone, perhaps only its history is missing), and E_NO_GIT outside a repository.
  */
 export async function leftAt(folder: string, ref: string, env: Environment): Promise<string> {
-  const git = gitIn(folder, env);
-  await topOf(folder, git);
-  const commit = await findCommit(ref, git);
-  return (await git(["merge-base", "HEAD", commit]).catch(() => "")) || commit;
+  const place = { folder, env };
+  const commit = await findCommit(place, ref);
+  return (await gitIn(place)(["merge-base", "HEAD", commit]).catch(() => "")) || commit;
 }
 
-/** The last commit that both have in common. Fetches the history of a shallow checkout if it is needed. */
-async function mergeBase({ folder, env }: GitPlace, head: string, tip: string): Promise<string> {
-  const git = gitIn(folder, env);
+/** The last commit that both have in common. Fetches the history of a shallow checkout if it is needed. `head`: with what git stores of it. */
+async function mergeBase(place: GitPlace, head: GitObject, tip: string): Promise<string> {
+  const git = gitIn(place);
   // A shallow checkout of a merge commit names its parents, but has none of their history.
-  const parents = [...(await git(["cat-file", "commit", head])).matchAll(/^parent ([0-9a-f]+)$/gmu)].map(([, parent]) => parent);
-  if (head === tip || parents.includes(tip)) return tip;
-  const common = async (): Promise<string | undefined> => (await git(["merge-base", head, tip]).catch(() => undefined)) || undefined;
+  const [header = ""] = head.content.toString("utf8").split("\n\n", 1);
+  const parents = [...header.matchAll(/^parent ([0-9a-f]+)$/gmu)].map(([, parent]) => parent);
+  if (head.id === tip || parents.includes(tip)) return tip;
+  const common = async (): Promise<string | undefined> => (await git(["merge-base", head.id, tip]).catch(() => undefined)) || undefined;
   const found = await common();
   if (found !== undefined) return found;
-  if ((await git(["rev-parse", "--is-shallow-repository"])) === "true") {
-    await fetchFrom(git, { folder, env }, [head, tip], "--unshallow");
+  if (await isShallowClone(git)) {
+    await fetchFrom(place, [head.id, tip], "--unshallow");
     const deepened = await common();
     if (deepened !== undefined) return deepened;
   }
   throw new GitError("the checkout and this branch have no commit in common, or its history could not be fetched");
 }
 
+const commitsNamed = (place: GitPlace, names: readonly string[]): ReturnType<typeof namedObjects> =>
+  namedObjects(
+    place,
+    names.map((name) => `${name}^{commit}`),
+    { timeoutMs },
+  );
+
+const isShallowClone = async (git: Git): Promise<boolean> => (await git(["rev-parse", "--is-shallow-repository"])) === "true";
+
 /** Fetches what the remote still has. A shallow checkout stays shallow. */
-async function fetchFrom(git: Git, place: GitPlace, refs: readonly string[], flag?: "--unshallow"): Promise<void> {
-  const { toRead } = await findRemote(place, "origin");
-  const depth = flag ?? ((await git(["rev-parse", "--is-shallow-repository"])) === "true" ? "--depth=1" : undefined);
+async function fetchFrom(place: GitPlace, refs: readonly string[], flag?: "--unshallow"): Promise<void> {
+  const [{ toRead }, depth] = await Promise.all([
+    findRemote(place, "origin"),
+    flag ?? isShallowClone(gitIn(place)).then((isShallow) => (isShallow ? "--depth=1" : undefined)),
+  ]);
   const args = ["fetch", "--quiet", "--no-tags", ...(depth === undefined ? [] : [depth]), toRead.argument, ...refs];
   // A checkout without credentials can have everything already: what is missing is reported when it is used.
   await gitText({ ...place, env: toRead.env }, args, { timeoutMs }).catch((error: unknown) => {
@@ -195,36 +203,31 @@ async function fetchFrom(git: Git, place: GitPlace, refs: readonly string[], fla
  * reported by `extractBase`.
  */
 export async function fetchMissing(folder: string, commit: string, env: Environment): Promise<void> {
-  const git = gitIn(folder, env);
+  const place = { folder, env };
   try {
-    const known = await git(["rev-parse", "--verify", "--quiet", `${commit}^{commit}`]).catch(() => undefined);
-    if (known !== undefined || commit.startsWith("-")) return;
-    await fetchFrom(git, { folder, env }, [commit]);
+    const [known] = await commitsNamed(place, [commit]);
+    if (known === undefined && isCommitId(commit)) await fetchFrom(place, [commit]);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
   }
 }
 
-const unreadable = (message: string, cause: unknown): DimsyncError =>
+const unreadable = (message: string, cause?: unknown): DimsyncError =>
   new DimsyncError(
     "E_BASE_UNREADABLE",
     `${message} Check out the whole history (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0).`,
-    {
-      cause,
-    },
+    { cause },
   );
 
-async function findCommit(ref: string, git: Git): Promise<string> {
-  // git would read it as an option.
-  if (ref === "" || ref.startsWith("-"))
-    throw new DimsyncError("E_BASE_REF", `${JSON.stringify(ref)} is not a git ref. Use a branch, a tag or a commit, such as origin/main.`);
+async function findCommit(place: GitPlace, ref: string): Promise<string> {
   // A tag or a local branch of the same name must not stand for a branch of the remote.
-  const names = [ref, ...(ref.startsWith("refs/") || isCommitId(ref) ? [] : [`refs/remotes/${ref}`])].reverse();
-  for (const name of names) {
-    const commit = await git(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]).catch(() => undefined);
-    if (commit !== undefined) return commit;
-  }
-  const isShallow = (await git(["rev-parse", "--is-shallow-repository"]).catch(() => "false")) === "true";
+  const names = [...(ref.startsWith("refs/") || isCommitId(ref) ? [] : [`refs/remotes/${ref}`]), ref];
+  const found = await commitsNamed(place, names).catch((error: unknown) => {
+    throw new DimsyncError("E_NO_GIT", `--base needs the git repository of ${place.folder}, but ${whyNoRepository(error)}.`);
+  });
+  const [commit] = found.flatMap((one) => one ?? []);
+  if (commit !== undefined) return commit.id;
+  const isShallow = await isShallowClone(gitIn(place)).catch(() => false);
   throw new DimsyncError(
     "E_BASE_REF",
     `The repository has no commit ${JSON.stringify(ref)}.${isShallow ? " It is a shallow clone, so its history is incomplete." : ""} Use an existing ref, or fetch it.`,
@@ -237,7 +240,7 @@ const isCommitId = (ref: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.
 
 function whyNoRepository(error: unknown): string {
   if (!(error instanceof GitError)) return "it could not be read";
-  if (error.cause !== undefined) return "git is not installed, or not in PATH";
+  if (errorCode(error.cause) === "ENOENT") return "git is not installed, or not in PATH";
   return error instanceof NoCheckoutError ? "there is none" : `git cannot read it: ${error.message}`;
 }
 

@@ -1,6 +1,39 @@
 import { type GitCall, GitError, type GitPlace, type GitTalk, gitText, talkToGit } from "./process.ts";
 
-// What a commit has, read from git's objects: no attribute, filter or encoding of the checkout applies.
+// Read from git's objects: no attribute, filter or encoding of the checkout applies.
+
+export interface GitObject {
+  /** Hex. */
+  readonly id: string;
+  readonly content: Buffer;
+}
+
+/**
+ * The ids and contents of the objects with these names, such as `HEAD^{commit}` or `COMMIT:PATH`, read in one process. Undefined for those that do not exist, or
+ * whose name has a line break. Throws GitError.
+ */
+export const namedObjects = (
+  place: GitPlace,
+  names: readonly string[],
+  call: Pick<GitCall, "timeoutMs">,
+): Promise<readonly (GitObject | undefined)[]> =>
+  talkToGit(
+    place,
+    ["cat-file", "--batch"],
+    async (talk) => {
+      const found: (GitObject | undefined)[] = [];
+      // One at a time, so that neither side waits for the other to read.
+      for (const name of names) {
+        if (name.includes("\n")) found.push(undefined);
+        else {
+          talk.write(`${name}\n`);
+          found.push(await nextObject(talk));
+        }
+      }
+      return found;
+    },
+    call,
+  );
 
 export interface TreeEntry {
   /** As git prints it: "100644", "120000" for a link, "160000" for a submodule. */
@@ -44,16 +77,17 @@ export async function eachBlob<T extends Pick<TreeEntry, "id" | "path">>(
               .map(({ id }) => `${id}\n`)
               .join(""),
           );
-        await take(await nextBlob(talk, entry.path), entry);
+        const blob = await nextObject(talk);
+        if (blob === undefined) throw new GitError(`the checkout does not have the content of ${entry.path}`);
+        await take(blob.content, entry);
       }
     },
     call,
   );
 }
 
-async function nextBlob(talk: GitTalk, path: string): Promise<Buffer> {
-  const [, size] = /^[0-9a-f]+ blob (\d+)$/u.exec(await talk.line()) ?? [];
-  if (size === undefined) throw new GitError(`the checkout does not have the content of ${path}`);
-  const content = await talk.bytes(Number(size) + 1);
-  return content.subarray(0, -1);
+async function nextObject(talk: GitTalk): Promise<GitObject | undefined> {
+  // ID SP TYPE SP SIZE LF CONTENT LF, or NAME SP missing LF
+  const [, id, size] = /^([0-9a-f]+) [a-z]+ (\d+)$/u.exec(await talk.line()) ?? [];
+  return id === undefined ? undefined : { id, content: (await talk.bytes(Number(size) + 1)).subarray(0, -1) };
 }

@@ -3,23 +3,22 @@ import { realpath } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { diffLines } from "diff";
 import { once } from "../model/maps.ts";
-import { fetchMissing } from "./base.ts";
-import { eachBlob, filesAt } from "./blobs.ts";
-import { GitError, type GitPlace, gitText } from "./process.ts";
+import { namedObjects } from "./blobs.ts";
+import { GitError, type GitPlace } from "./process.ts";
+import { repositoryTop } from "./top.ts";
 
 /** Whether a line of a file, or any line, differs from the base. */
 type Touches = (file: string, line: number | undefined) => boolean;
 
 /**
- * What the work tree changes of these files (relative to `cwd`, or absolute) since the commit or ref `base`, which is fetched if the
- * checkout does not have it. Undefined if git cannot compare them.
+ * What the work tree changes of these files (relative to `cwd`, or absolute) since the commit `base`. Undefined if git cannot compare
+ * them.
  */
 export async function changedLines({ folder: cwd, env }: GitPlace, base: string, files: readonly string[]): Promise<Touches | undefined> {
-  if (base.startsWith("-")) return undefined;
   if (files.length === 0) return () => false;
-  await fetchMissing(cwd, base, env);
+  const top = repositoryTop(await realpath(cwd));
+  if (top === undefined) return undefined;
   try {
-    const top = await realpath(await gitText({ folder: cwd, env }, ["rev-parse", "--show-toplevel"]));
     const pathOf = (file: string): string => relative(top, resolve(cwd, file)).split(sep).join("/");
     const paths = [...new Set(files.map(pathOf))].filter((path) => path !== "" && !path.startsWith(".."));
     const before = await textsAt({ folder: cwd, env }, base, paths);
@@ -34,13 +33,16 @@ export async function changedLines({ folder: cwd, env }: GitPlace, base: string,
   }
 }
 
-/** The files as the commit has them: no attribute or filter of the checkout changes or hides lines. Without those that it does not have. */
+/**
+ * The files as the commit has them: no attribute or filter of the checkout changes or hides lines. Without those that it does not have. Throws GitError if the
+ * commit is missing.
+ */
 async function textsAt(place: GitPlace, base: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const wanted = new Set(paths);
-  const known = (await filesAt(place, base, { timeoutMs })).filter(({ mode, path }) => mode !== "160000" && wanted.has(path));
-  const texts = new Map<string, string>();
-  await eachBlob(place, known, (content, { path }) => void texts.set(path, content.toString("utf8")), { timeoutMs });
-  return texts;
+  const [commit, ...found] = await namedObjects(place, [`${base}^{commit}`, ...paths.map((path) => `${base}:${path}`)], { timeoutMs });
+  if (commit === undefined) throw new GitError(`the checkout does not have the commit ${base}`);
+  return new Map(
+    paths.flatMap((path, index) => (found[index] === undefined ? [] : [[path, found[index].content.toString("utf8")] as const])),
+  );
 }
 
 const timeoutMs = 60_000;

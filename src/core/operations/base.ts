@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { BaseProject } from "../engine/loosened/entry.ts";
-import { extractBase, fetchMissing, leftAt } from "../git/base.ts";
+import { extractBase, fetchMissing } from "../git/base.ts";
 import { GitError, gitText } from "../git/process.ts";
 import { dbtFolder } from "../labels/sources.ts";
 import { type LoadOptions, loadProject, type Project } from "../manifests/project.ts";
@@ -17,6 +17,8 @@ import { andMore } from "../text/lists.ts";
 interface Base extends BaseProject {
   /** The codes of the errors that excluded manifests, as "E_WRONG_TYPE, E_UNKNOWN_KEY"; "" if there are none. */
   readonly errors: string;
+  /** Absolute paths of the dbt manifests that were read. */
+  readonly dbtFiles: readonly string[];
 }
 
 /**
@@ -55,7 +57,7 @@ export async function appliedBase(
       ],
     };
   } catch (error) {
-    if (!(error instanceof DimsyncError) || !["E_BASE_REF", "E_BASE_UNREADABLE", "E_NO_GIT"].includes(error.code)) throw error;
+    if (!(error instanceof DimsyncError) || error.code !== "E_BASE_UNREADABLE") throw error;
     const missing = `The commit that was applied last, ${what}, is not in the checkout and could not be fetched, so the plan cannot show what someone changed in the account.`;
     const fix = "Check out the whole history (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0).";
     if (!isRequired) return { problems: [unknown(`${missing} ${fix}`)] };
@@ -67,25 +69,25 @@ export async function appliedBase(
   }
 }
 
-/**
- * The project's manifests in the commit in which the checkout left the history of `ref`: a branch that only lags behind differs in nothing. Throws as `loadBase`
- * does.
- */
-export async function loadReviewBase(project: Project, ref: string, options: LoadOptions): Promise<Base> {
-  const commit = await leftAt(project.settings.folder, ref, options.env);
-  return { ...(await loadBase(project, commit, options)), unknownLabels: await unknownLabels(project, commit, options) };
+/** The project's manifests in a commit, and the labels that are not known there. Throws as `loadBase` does. */
+export async function loadReviewBase(project: Project, commit: string, options: LoadOptions): Promise<Base> {
+  const base = await loadBase(project, commit, options);
+  return { ...base, unknownLabels: await unknownLabels(project, { commit, base }, options) };
 }
 
-/** The manifests of dbt, as shown, that git does not have at the commit, and whose dbt project has other YAML files since. */
-async function unknownLabels({ dbtFiles, settings }: Project, commit: string, { cwd, env }: LoadOptions): Promise<readonly string[]> {
-  const git = (args: readonly string[], path: string): Promise<string> =>
-    gitText({ folder: settings.folder, env }, [...args, "--", path], { timeoutMs: 60_000 });
+/** The manifests of dbt, as shown, that the base names and git does not have at the commit, and whose dbt project has other YAML files since. */
+async function unknownLabels(
+  { dbtFiles, settings }: Project,
+  { commit, base }: { readonly commit: string; readonly base: Base },
+  { cwd, env }: LoadOptions,
+): Promise<readonly string[]> {
+  const place = { folder: settings.folder, env };
   const found: string[] = [];
-  for (const file of dbtFiles)
+  // The base was loaded with the files of today that its commit does not have.
+  for (const file of dbtFiles.filter((one) => base.dbtFiles.includes(one)))
     try {
-      if ((await git(["ls-tree", "-z", "--name-only", commit], file)) !== "") continue;
-      const changed = await git(["diff-tree", "-r", "-z", "--name-only", "--no-renames", commit, "HEAD"], dbtFolder(file));
-      if (/\.ya?ml(?:\0|$)/u.test(changed)) found.push(shownPath(cwd, file));
+      const args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", commit, "HEAD", "--", dbtFolder(file)];
+      if (/\.ya?ml(?:\0|$)/u.test(await gitText(place, args, { timeoutMs: 60_000 }))) found.push(shownPath(cwd, file));
     } catch (error) {
       // The dbt project is in another repository.
       if (!(error instanceof GitError)) throw error;
@@ -94,22 +96,23 @@ async function unknownLabels({ dbtFiles, settings }: Project, commit: string, { 
 }
 
 /**
- * The project's manifests at a git ref, with today's variables. Without a usable config at that ref there are none, and all manifests are new. Throws
- * E_BASE_REF, E_BASE_UNREADABLE and E_NO_GIT.
+ * The project's manifests at a commit, with today's variables. Without a usable config at that commit there are none, and all manifests are new. Throws
+ * E_BASE_UNREADABLE.
  */
-async function loadBase(project: Project, ref: string, options: LoadOptions): Promise<Base> {
+async function loadBase(project: Project, commit: string, options: LoadOptions): Promise<Base> {
   const varFiles = (options.varFiles ?? []).map((file) => resolve(options.cwd, file));
-  return atBase(placeOf(project), { ref, options }, async (there) => {
+  return atBase(placeOf(project), { commit, options }, async (there) => {
     try {
-      const { settings, resources, elsewhere, columnLabels, problems, locate, patterns, catalog } = await loadProject({
+      const { settings, resources, elsewhere, columnLabels, problems, locate, patterns, catalog, dbtFiles } = await loadProject({
         ...there,
         varFiles,
       });
-      const read = { settings, resources, elsewhere, locate, patterns, ...defined({ columnLabels, catalog }) };
+      const read = { settings, resources, elsewhere, locate, patterns, dbtFiles, ...defined({ columnLabels, catalog }) };
       return { ...read, unread: unreadFiles(problems), errors: codesOf(problems) };
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error;
-      const none = { resources: [], elsewhere: [], locate: ({ file }: SourceLocation) => ({ file }), patterns: { shared: [], own: [] } };
+      const locate = ({ file }: SourceLocation) => ({ file });
+      const none = { resources: [], elsewhere: [], dbtFiles: [], locate, patterns: { shared: [], own: [] } };
       return { ...none, unread: unreadFiles(error.problems), errors: codesOf(error.problems) };
     }
   });
@@ -127,7 +130,7 @@ const codesOf = (problems: readonly Problem[]): string =>
   andMore([...new Set(problems.flatMap(({ code, severity }) => (severity === "error" ? [code] : [])))], "code");
 
 /** Where a project is in the checkout. */
-export interface ProjectPlace {
+interface ProjectPlace {
   /** Absolute. */
   readonly folder: string;
   /** Absolute; absent if there is none. */
@@ -138,15 +141,15 @@ export interface ProjectPlace {
 export const placeOf = ({ settings: { folder, target }, configFile }: Project): ProjectPlace => ({ folder, configFile, target });
 
 /**
- * Runs `work` with what loads the project at a git ref, its variable files included. Files outside the repository have no history; they are
- * read as they are now. Throws E_BASE_REF and E_NO_GIT.
+ * Runs `work` with what loads the project at a commit, its variable files included. Files outside the repository have no history; they are
+ * read as they are now. Throws E_BASE_UNREADABLE.
  */
 export async function atBase<T>(
   { folder, configFile, target }: ProjectPlace,
-  { ref, options }: { readonly ref: string; readonly options: LoadOptions },
+  { commit, options }: { readonly commit: string; readonly options: LoadOptions },
   work: (there: LoadOptions) => Promise<T>,
 ): Promise<T> {
-  const base = await extractBase(folder, ref, options.env);
+  const base = await extractBase(folder, commit, options.env);
   try {
     const { configFile: _now, paths = [], varFiles = [], ...rest } = options;
     const there = configFile === undefined ? undefined : await base.pathInTree(configFile);

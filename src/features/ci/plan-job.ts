@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { ofTarget } from "../../cli/each-target.ts";
+import { baseOfTarget, ofTarget } from "../../cli/each-target.ts";
 import type { Failure } from "../../cli/github-outputs.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
 import { checkOutputs, checkWritable, writeDocuments, writeMetricsFlag } from "../../cli/output.ts";
@@ -21,7 +21,8 @@ import type { Loosened, Plan } from "../../core/model/plan.ts";
 import type { Problem } from "../../core/model/problem.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import { secretsIn } from "../../core/model/settings/secret.ts";
-import { atBase, type ProjectPlace, placeOf } from "../../core/operations/base.ts";
+import { atBase, placeOf } from "../../core/operations/base.ts";
+import { readRecords } from "../../core/operations/open-records.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { savePlan } from "../../core/operations/saved-plan.ts";
 import { validateProject } from "../../core/operations/validate.ts";
@@ -74,27 +75,34 @@ async function planTargets(context: CiContext, job: CiJob): Promise<Planned> {
   checkOutputs(context);
   const failOn = flags.failOn.length === 0 ? (["blocked"] as const) : failOnFlags(flags.failOn, "Plan");
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
-  const projects = await loadProjects(context, { account: true, interruptible: true });
-  if (flags.out !== undefined && projects.length > 1)
-    throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
-  // Each target is compared with the same commit: while the job reads its files, they are not read from git again.
-  const shared = await job
+  // Each target is compared with the same commit: while the job reads its files, they are not read from git again. A fetch takes longer than loading.
+  const shared = job
     .base()
     .then((base) => (base === undefined ? undefined : extractBase(cwd, base.tip, job.env)))
     .catch(() => undefined);
-  const { made, failed } = await eachJobTarget(context, projects, async (project) => {
-    const base = await job.base();
-    const change = base === undefined ? undefined : await targetChange(project, base.tip, loadOptions(context, []));
-    if (change !== undefined) throw new ProblemsError([change], project.locate);
-    return base !== undefined && (await isUntouched(context, job, { project, base }))
-      ? undefined
-      : await planTarget(context, job, { project, failOn });
-  }).finally(() => shared?.release());
+  const { projects, made, failed } = await planEach(context, job, failOn).finally(async () => (await shared)?.release());
   const known = await listTargets(loadOptions(context, []));
   const plans = await Promise.all(made.flatMap(({ document }) => (document === undefined ? [] : [withOwners(document, cwd)])));
   const unchanged = made.flatMap(({ project, document }) => (document === undefined ? [project.settings.target] : []));
   for (const target of unchanged) say(context.io, `${target}: no file of the project changed, so there is no plan.`);
   return { plans, failed, projects, known, unchanged };
+}
+
+async function planEach(context: CiContext, job: CiJob, failOn: readonly FailOn[]) {
+  const projects = await loadProjects(context, { account: true, interruptible: true });
+  if (context.flags.out !== undefined && projects.length > 1)
+    throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
+  const planned = await eachJobTarget(context, projects, async (project) => {
+    const base = await job.base();
+    if (base === undefined) return await planTarget(context, job, { project, failOn });
+    const [change, isSame] = await Promise.all([
+      targetChange(project, base.tip, loadOptions(context, [])),
+      isUntouched(context, job, { project, base }),
+    ]);
+    if (change !== undefined) throw new ProblemsError([change], project.locate);
+    return isSame ? undefined : await planTarget(context, job, { project, failOn });
+  });
+  return { projects, ...planned };
 }
 
 /** Whether the job is for a pull request, or for what a merge queue would merge, that changes no file of the project. */
@@ -135,8 +143,10 @@ async function planTarget(
   const base = await baseOf();
   if (base === undefined || (!environment.isPullRequest && base.commit === base.head))
     return await ofTarget(context, project, planSinceApply(context, failOn));
-  const plan: typeof planAccount = (given, options, run) => planAccount(given, { ...options, failOn }, run);
-  return await ofTarget({ ...context, flags: { ...context.flags, base: base.commit } }, project, plan);
+  return await ofTarget(context, project, async (given, options, run) => {
+    const [reviewed, records] = await Promise.all([baseOfTarget(context, given, base), readRecords(given.settings, run)]);
+    return await planAccount(given, { ...options, base: reviewed, failOn }, { ...run, records });
+  });
 }
 
 /** An error if the pull request would be merged into another branch than apply watches: its author chose what it would be compared with. */
@@ -177,24 +187,18 @@ interface Reach {
 const memberNames = ["baseUrl", "apiKey", "records", "connectors"] as const;
 
 /**
- * An error for a target that reaches other secrets, hosts or code than at `ref`, the branch that apply watches: the author of a pull request could have changed
- * it to get the API key, or to show the plan of another account. Undefined if it is unchanged. Throws E_BASE_REF, E_BASE_UNREADABLE and E_NO_GIT.
+ * An error for a target that reaches other secrets, hosts or code than at `commit`, the tip of the branch that apply watches: the author of a pull request could have changed
+ * it to get the API key, or to show the plan of another account. Undefined if it is unchanged. Throws E_BASE_UNREADABLE.
  */
-async function targetChange(project: Project, ref: string, options: LoadOptions): Promise<Problem | undefined> {
+async function targetChange(project: Project, commit: string, options: LoadOptions): Promise<Problem | undefined> {
   const now = reachOf(project);
-  // Without a usable config there is no such target at the ref.
-  const before = await atBaseOf(placeOf(project), { ref, options }, async (there) => reachOf(await loadProject(there)));
+  // Without a usable config there is no such target at the commit.
+  const before = await atBase(placeOf(project), { commit, options }, (there) => orUnusable(loadProject(there).then(reachOf)));
   const changed = before === undefined ? ["it is new, or its configuration was not valid before"] : differences(before, now);
   return changed.length === 0 ? undefined : problemOf(project, changed, options.cwd);
 }
 
-/** What `work` finds at the branch that apply watches; undefined if the config there cannot be used. */
-const atBaseOf = <T>(
-  place: ProjectPlace,
-  at: { readonly ref: string; readonly options: LoadOptions },
-  work: (there: LoadOptions) => Promise<T>,
-): Promise<T | undefined> => atBase(place, at, (there) => orUnusable(work(there)));
-
+/** Undefined if the config cannot be used. */
 async function orUnusable<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

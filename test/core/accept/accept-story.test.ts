@@ -49,7 +49,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
   const load = (cwd = folder) => loadProject({ cwd, env });
   /** Compared with main, with attribution. */
   const report = async (): Promise<Plan> => {
-    const base = await extractBase(folder, "main", env);
+    const base = await extractBase(folder, git("rev-parse", "main"), env);
     try {
       return await drift(await load(), { env, base: { ...(await load(base.folder)), unread: [] } });
     } finally {

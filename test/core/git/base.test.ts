@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { extractBase, reviewBase } from "../../../src/core/git/base.ts";
+import { extractBase, leftAt, reviewBase } from "../../../src/core/git/base.ts";
 import { DimsyncError } from "../../../src/core/model/errors.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { commitAll, git as gitIn } from "../../support/git/remote.ts";
@@ -23,8 +23,8 @@ function startRepository(files: Readonly<Record<string, string>>) {
   return { root, work, remote, git, commit };
 }
 
-async function extract(folder: string, ref: string) {
-  const base = await extractBase(folder, ref, gitEnv);
+async function extract(folder: string, commit: string) {
+  const base = await extractBase(folder, commit, gitEnv);
   onTestFinished(base.release);
   return (path: string): string => readFileSync(join(base.folder, path), "utf8");
 }
@@ -49,7 +49,7 @@ test("the files at a ref are read as git stores them, whatever attributes and fi
 test("all who read a commit at one time get the same files, which are removed after the last of them", async () => {
   const { work, commit } = startRepository({ "a.yaml": "one\n" });
   const id = commit({});
-  const [first, second] = await Promise.all([extractBase(work, id, gitEnv), extractBase(work, "HEAD", gitEnv)]);
+  const [first, second] = await Promise.all([extractBase(work, id, gitEnv), extractBase(work, id, gitEnv)]);
   expect(second.top).toBe(first.top);
   await first.release();
   await first.release();
@@ -58,13 +58,14 @@ test("all who read a commit at one time get the same files, which are removed af
   expect(existsSync(first.top)).toBe(false);
 });
 
-test("a file whose content is missing makes the base unreadable", async () => {
+test("a file or commit that is missing, and what is not the id of a commit, make the base unreadable", async () => {
   const { work, git, commit } = startRepository({ "a.yaml": "one\n" });
   const base = commit({});
   const blob = git("rev-parse", "HEAD:a.yaml");
   commit({ "a.yaml": "two\n" });
   rmSync(join(work, ".git/objects", blob.slice(0, 2), blob.slice(2)));
-  expect(await extractBase(work, base, gitEnv).catch(codeOf)).toBe("E_BASE_UNREADABLE");
+  for (const commit of [base, "0".repeat(40), "HEAD", "--output=x"])
+    expect(await extractBase(work, commit, gitEnv).catch(codeOf), commit).toBe("E_BASE_UNREADABLE");
 });
 
 test("a tag or a local branch with the name of a branch of the remote never stands for it", async () => {
@@ -78,7 +79,7 @@ test("a tag or a local branch with the name of a branch of the remote never stan
   git("branch", "origin/main");
   git("branch", "--force", "main");
   expect(await reviewBase(work, "main", gitEnv)).toEqual({ tip: main, commit: main, head: evil });
-  expect((await extract(work, "origin/main"))("a.yaml")).toBe("reviewed\n");
+  expect(await leftAt(work, "origin/main", gitEnv)).toBe(main);
 });
 
 test("the base is where the checkout left the branch: a branch that only lags behind is compared with what it knows", async () => {
@@ -95,6 +96,8 @@ test("the base is where the checkout left the branch: a branch that only lags be
   git("push", "--quiet", "origin", "HEAD:refs/pull/7/merge");
   git("switch", "--quiet", "feature");
   expect(await reviewBase(work, "main", gitEnv), "the head of the pull request").toEqual({ tip, commit: first, head });
+  git("commit", "--quiet", "--allow-empty", "--message", `one\n\nparent ${tip}`);
+  expect((await reviewBase(work, "main", gitEnv)).commit, "the message names another parent").toBe(first);
   for (const [ref, commitOf] of [
     ["refs/pull/7/merge", tip],
     ["refs/heads/feature", first],
@@ -111,9 +114,13 @@ test("the base is where the checkout left the branch: a branch that only lags be
 test("a branch that the remote does not have, or whose history cannot be fetched, makes the base unreadable", async () => {
   const { work, git, commit } = startRepository({ "a.yaml": "1\n" });
   commit({});
-  for (const branch of ["main", "no-such", "-x", "a..b", "*"])
-    expect(await reviewBase(work, branch, gitEnv).catch(codeOf)).toBe("E_BASE_UNREADABLE");
+  for (const branch of ["main", "no-such", "-x"]) expect(await reviewBase(work, branch, gitEnv).catch(codeOf)).toBe("E_BASE_UNREADABLE");
   git("push", "--quiet", "origin", "main");
+  git("fetch", "--quiet", "origin");
+  commit({ "a.yaml": "1.1\n" });
+  git("push", "--quiet", "origin", "main");
+  for (const branch of ["main^", "main~1", "main@{1}", "main^{commit}", "main:", "a..main", "mai*", "main\n", "x\nrefs/heads/main"])
+    expect(await reviewBase(work, branch, gitEnv).catch(codeOf), branch).toBe("E_BASE_UNREADABLE");
   git("switch", "--quiet", "--orphan", "other");
   commit({ "a.yaml": "2\n" });
   expect(await reviewBase(work, "main", gitEnv).catch(codeOf)).toBe("E_BASE_UNREADABLE");
