@@ -80,24 +80,36 @@ export function withSettings(settings: readonly (readonly [key: string, value: s
   return { ...env, GIT_CONFIG_COUNT: String(count + settings.length), ...Object.fromEntries(pairs) };
 }
 
+/** What the configuration of a checkout says about its objects and about how to reach its remotes. */
+export interface CheckoutSettings {
+  readonly objectFormat: "sha1" | "sha256";
+  /** By the keys of git, in the order of the configuration. */
+  readonly reaching: readonly (readonly [key: string, value: string])[];
+}
+
+/** Reads the checkout's own settings: those of the user and of the system apply in every repository anyway. Throws GitError. */
+export async function checkoutSettings(place: GitPlace): Promise<CheckoutSettings> {
+  const own = ownSettings(await gitText(place, ["config", "--list", "--includes", "--show-scope", "-z"]));
+  const isSha256 = own.some(([key, value]) => key === "extensions.objectformat" && value === "sha256");
+  const reaching = own.filter(([key]) => /^(?:http|credential)\.|^(?:core\.sshcommand|ssh\.variant)$/u.test(key));
+  return { objectFormat: isSha256 ? "sha256" : "sha1", reaching };
+}
+
 /**
- * The environment with the settings of the checkout that say how to reach its remotes, for another repository. That is where
- * actions/checkout, helpers and proxies put credentials. Settings of the user and of the system apply in every repository anyway; those that
- * replace addresses are not needed, because `findRemote` has applied them. Throws GitError.
+ * The environment of a `Connection` with the settings of the checkout that say how to reach its remotes, for another repository. That is where
+ * actions/checkout, helpers and proxies put credentials. Those that replace addresses are not needed, because `findRemote` has applied them.
  */
-export async function handedOn(place: GitPlace): Promise<Environment> {
-  const { env } = place;
-  const local = settingsOf(await gitText(place, ["config", "--list", "--includes", "--show-scope", "-z"]));
+export function handedOn({ reaching }: CheckoutSettings, env: Environment): Environment {
   // Settings of the environment win over those of the checkout.
   const count = Number(env["GIT_CONFIG_COUNT"] ?? 0);
   const given = Array.from({ length: Number.isSafeInteger(count) ? count : 0 }, (_, index) => index).map(
     (index) => [env[`GIT_CONFIG_KEY_${index}`] ?? "", env[`GIT_CONFIG_VALUE_${index}`] ?? ""] as const,
   );
-  return withSettings([...local, ...given], { ...env, GIT_CONFIG_COUNT: "0" });
+  return withSettings([...reaching, ...given], { ...env, GIT_CONFIG_COUNT: "0" });
 }
 
 /** `text`: SCOPE NUL KEY LF VALUE NUL …, as `git config --list --show-scope -z` prints it. */
-function settingsOf(text: string): readonly (readonly [string, string])[] {
+function ownSettings(text: string): CheckoutSettings["reaching"] {
   const parts = text.split("\0");
   const found: [string, string][] = [];
   for (let index = 0; index + 1 < parts.length; index += 2) {
@@ -105,8 +117,7 @@ function settingsOf(text: string): readonly (readonly [string, string])[] {
     const end = setting.indexOf("\n");
     // A key without a value means true.
     const [key, value] = end < 0 ? [setting, "true"] : [setting.slice(0, end), setting.slice(end + 1)];
-    const reaches = /^(?:http|credential)\.|^(?:core\.sshcommand|ssh\.variant)$/u.test(key);
-    if (reaches && (scope === "local" || scope === "worktree")) found.push([key, value]);
+    if (scope === "local" || scope === "worktree") found.push([key, value]);
   }
   return found;
 }

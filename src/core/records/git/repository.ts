@@ -1,15 +1,14 @@
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
-import { mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "../../git/process.ts";
-import { type Connection, findRemote, handedOn } from "../../git/remote.ts";
+import { type CheckoutSettings, type Connection, checkoutSettings, findRemote, handedOn } from "../../git/remote.ts";
 import { removeAbandoned } from "../../git/temporary-folder.ts";
+import { repositoryTop } from "../../git/top.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { writeAtomic } from "../files/atomic.ts";
-
-type ObjectFormat = "sha1" | "sha256";
 
 /**
  * The ref of the remote, accessed with dimsync's own bare repository: a shallow fetch would make
@@ -22,7 +21,7 @@ export interface RecordsRepository {
   readonly ref: string;
   /** Of the remote, without credentials. */
   readonly url: string;
-  readonly objectFormat: ObjectFormat;
+  readonly objectFormat: CheckoutSettings["objectFormat"];
   /** The commit at the ref; undefined if the remote has no such ref. Throws GitError. */
   readonly tip: () => Promise<string | undefined>;
   /**
@@ -75,18 +74,16 @@ const listMs = 20_000;
  * throw.
  */
 export async function openRepositories({ folder, remote: name, ref, env }: RepositoryOptions): Promise<Repositories> {
-  const [repository, forRemote] = await Promise.all([
-    gitText({ folder, env }, ["rev-parse", "--show-object-format", "--show-toplevel"]),
-    handedOn({ folder, env }),
+  const [settings, { toRead, toWrite }, real] = await Promise.all([
+    checkoutSettings({ folder, env }),
+    findRemote({ folder, env }, name),
+    realpath(folder),
   ]);
-  const [format, ...lines] = repository.split("\n");
-  const top = lines.join("\n");
-  // Git before 2.28 has one format, and repeats the option.
-  const objectFormat = format === "sha256" ? format : "sha1";
-  const { toRead, toWrite } = await findRemote({ folder, env: forRemote }, name);
+  const { objectFormat } = settings;
+  const top = repositoryTop(real) ?? real;
   const gitDir = await bareRepository({ folder: top, env }, { url: toRead.url, ref, objectFormat });
   const at = ({ url, env: withCredentials }: Connection): RecordsRepository =>
-    repositoryAt({ name, url, ref, objectFormat, place: { folder: top, env: withCredentials, gitDir } });
+    repositoryAt({ name, url, ref, objectFormat, place: { folder: top, env: handedOn(settings, withCredentials), gitDir } });
   return { toRead: at(toRead), toWrite: at(toWrite) };
 }
 
@@ -200,7 +197,7 @@ async function bareRepository(
   return gitDir;
 }
 
-const configOf = (objectFormat: ObjectFormat): string =>
+const configOf = (objectFormat: CheckoutSettings["objectFormat"]): string =>
   objectFormat === "sha1"
     ? "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
     : `[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = ${objectFormat}\n`;
@@ -208,7 +205,7 @@ const configOf = (objectFormat: ObjectFormat): string =>
 interface NewRepository {
   readonly place: GitPlace;
   readonly gitDir: string;
-  readonly objectFormat: ObjectFormat;
+  readonly objectFormat: CheckoutSettings["objectFormat"];
 }
 
 /** Created under another name, so that a kill or a second process never leaves an incomplete repository. */
