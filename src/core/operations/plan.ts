@@ -19,6 +19,8 @@ import { accountSession, type RunEnvironment, snapshotSession, withGitState } fr
 export interface PlanAccountOptions extends PlanOptions {
   /** Loads the manifests of the commit that was applied last, as the base. */
   readonly sinceApply?: LoadOptions;
+  /** Loads the base, while the records are read. */
+  readonly loadBase?: () => Promise<BaseProject>;
   /** What makes the exit code 2. */
   readonly failOn?: readonly FailOn[];
 }
@@ -26,9 +28,13 @@ export interface PlanAccountOptions extends PlanOptions {
 /** Compares the project with its account, and says who made the changes that it would undo. Only sends GET: the client refuses anything else before it opens a socket. */
 export async function planAccount(given: Project, options: PlanAccountOptions, run: RunEnvironment): Promise<Plan> {
   const project = withCatalogProblems(given);
+  const { sinceApply, failOn, loadBase, ...others } = options;
+  const loading = loadBase?.();
+  // It is awaited below, unless the records cannot be read.
+  loading?.catch(() => undefined);
   return withReadSession(project, run, async (session) => {
     const review = await openReview(project, session.records());
-    const { sinceApply, failOn, base, ...others } = options;
+    const base = (await loading) ?? options.base;
     const problems = base === undefined ? [] : newSecrets(project, base);
     const ofPlan = { ...others, ...(base && { base: await withReview(base, session), isReview: true }) };
     const isRequired = refusesOutsideChanges(project, options);

@@ -22,7 +22,6 @@ import type { Problem } from "../../core/model/problem.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import { secretsIn } from "../../core/model/settings/secret.ts";
 import { atBase, placeOf } from "../../core/operations/base.ts";
-import { readRecords } from "../../core/operations/open-records.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { savePlan } from "../../core/operations/saved-plan.ts";
 import { validateProject } from "../../core/operations/validate.ts";
@@ -143,10 +142,8 @@ async function planTarget(
   const base = await baseOf();
   if (base === undefined || (!environment.isPullRequest && base.commit === base.head))
     return await ofTarget(context, project, planSinceApply(context, failOn));
-  return await ofTarget(context, project, async (given, options, run) => {
-    const [reviewed, records] = await Promise.all([baseOfTarget(context, given, base), readRecords(given.settings, run)]);
-    return await planAccount(given, { ...options, base: reviewed, failOn }, { ...run, records });
-  });
+  const loadBase = () => baseOfTarget(context, project, base);
+  return await ofTarget(context, project, (given, options, run) => planAccount(given, { ...options, loadBase, failOn }, run));
 }
 
 /** An error if the pull request would be merged into another branch than apply watches: its author chose what it would be compared with. */
