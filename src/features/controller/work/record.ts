@@ -16,6 +16,7 @@ import type { RunSummary } from "../views/status.ts";
 import type { RunOutcome } from "./check.ts";
 import { type FoundFinding, findingsOf, maxFindings } from "./findings.ts";
 import { changesSent, countsIn, faultOf, hasLostLease, stateOf } from "./outcome.ts";
+import { countProtections, type ExposedChange, forgetProtections } from "./protections.ts";
 import { type ClosedFinding, exposes, reportedOf } from "./record-events.ts";
 
 /** A run to record. */
@@ -36,6 +37,8 @@ export interface FinishedRun {
   readonly outcome: RunOutcome;
   /** Whether the claim ends with it. */
   readonly isLast: boolean;
+  /** What protect sends changes for. */
+  readonly protects?: readonly ExposedChange[] | undefined;
   /** What a run that was interrupted has repaired. */
   readonly repairedBefore?: RepairedBefore | undefined;
   /** The bundle could not be loaded. */
@@ -73,7 +76,10 @@ export async function recordSending(
     isThrottled: false,
     error: { code: "E_RUN_INTERRUPTED", message },
   };
-  await recording(database, { ...run, endedAt: run.startedAt, outcome }, (now) => storeRun(now, true));
+  await recording(database, { ...run, endedAt: run.startedAt, outcome }, async (now) => {
+    await countProtections(now.queries, { ...run, run: run.id, changes: run.protects ?? [] });
+    await storeRun(now, true);
+  });
 }
 
 /** Stores a run with its report, and what it says about the account and its findings: all or nothing, and once. */
@@ -81,6 +87,7 @@ export const recordRun = (database: TransactionalDatabase, run: FinishedRun): Pr
   recording(database, run, async (now) => {
     const { queries, account } = now;
     const isNew = await storeRun(now, false);
+    await forgetProtections(queries, { run: run.id, changes: run.protects ?? [], outcome: run.outcome });
     // A run that lost its lease has usually lost its claim too.
     const losses = isNew && hasLostLease(run.outcome) ? [{ name: "lease_losses", label: "", value: 1 }] : [];
     if (account.isHeld && isNew) return await storeResults(now, losses);

@@ -9,20 +9,10 @@ import { applyAccount } from "../../../core/operations/apply.ts";
 import { withReadSession } from "../../../core/operations/plan.ts";
 import type { RunEnvironment } from "../../../core/operations/session.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
-import { jsonParameter } from "../../../core/records/postgres/stored-text.ts";
-import { rowsOf } from "../database/rows.ts";
 import { readRun } from "../views/runs.ts";
 import { asOutcome, checkProject, type RunOutcome } from "./check.ts";
+import { type ExposedChange, stoppedChanges } from "./protections.ts";
 import type { RepairedBefore } from "./record.ts";
-
-/** What protect sends a change for. */
-interface ExposedChange {
-  readonly key: string;
-  readonly address: string;
-  readonly path: string;
-  /** "" if the audit log names nobody. */
-  readonly actor: string;
-}
 
 export interface Repair {
   readonly project: Project;
@@ -86,37 +76,6 @@ const exposedChanges = (report: Plan): readonly ExposedChange[] =>
     .flatMap((item) => Array.from(eachChange(item), (change) => ({ ...change, address: item.address })))
     .filter(({ risk }) => risk === "exposed")
     .map(({ address, path, attribution }) => ({ key: `${address} ${path}`, address, path, actor: attribution?.actor ?? "" }));
-
-/** How often protect reverts the same change of the same user in a day. Then it only reports. */
-const mostPerDay = 3;
-
-/** The changes that protect reverted often enough today. */
-export async function stoppedChanges(
-  database: Database,
-  account: number,
-  changes: readonly ExposedChange[],
-): Promise<readonly ExposedChange[]> {
-  const often = await rowsOf<{ readonly key: string; readonly actor: string }>(
-    database,
-    `select key, actor from dimsync_controller.protection where account = $1 and at > now() - interval '1 day'
-      group by key, actor having count(*) >= ${mostPerDay}`,
-    [account],
-  );
-  const keys = new Set(often.map(({ key, actor }) => JSON.stringify([key, actor])));
-  return changes.filter(({ key, actor }) => keys.has(JSON.stringify([key, actor])));
-}
-
-/** Before they are sent: a run that ends early counts too. */
-export async function countProtections(
-  database: Database,
-  { account, run, changes }: { readonly account: number; readonly run: string; readonly changes: readonly ExposedChange[] },
-): Promise<void> {
-  await database.query(
-    `insert into dimsync_controller.protection (account, key, actor, run)
-      select $1, key, actor, $2 from jsonb_to_recordset($3::jsonb) as x(key text, actor text)`,
-    [account, run, jsonParameter(changes.map(({ key, actor }) => ({ key, actor })))],
-  );
-}
 
 /**
  * Sends what the mode allows, under the lease of the records, and compares again. If another run has

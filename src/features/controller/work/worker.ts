@@ -13,7 +13,7 @@ import { checkProject, type RunOutcome } from "./check.ts";
 import { type ClaimedAccount, claimAccount, dueAccounts } from "./claim.ts";
 import type { CheckJob, Queue } from "./queue.ts";
 import { type FinishedRun, type Recorded, recordRun, recordSending } from "./record.ts";
-import { countProtections, type Repair, repairedBy, repairOf, repairProject } from "./repair.ts";
+import { type Repair, repairedBy, repairOf, repairProject } from "./repair.ts";
 
 export interface WorkerOptions {
   /** Identifies this process, such as "host:4711". */
@@ -121,8 +121,7 @@ async function checkClaimed(
   } as const;
   let recorded = await store(options, compared);
   if (repair?.isPossible === true && recorded.isCurrent) {
-    const sending = { ...run, id: randomUUID(), mode, startedAt: performance.now(), isLast: true };
-    if (mode === "protect") await countProtections(database, { account: account.id, run: sending.id, changes: repair.changes });
+    const sending = { ...run, id: randomUUID(), mode, startedAt: performance.now(), isLast: true, protects: repair.changes };
     await recordSending(database, sending, repair.report);
     outcome = await repairProject(repair, environment);
     recorded = await store(options, { ...sending, outcome: withStopped(outcome, repair) });

@@ -7,8 +7,8 @@ import { readAccount } from "../../../../src/features/controller/views/accounts.
 import { readMetrics } from "../../../../src/features/controller/views/health.ts";
 import { asOutcome, type RunOutcome } from "../../../../src/features/controller/work/check.ts";
 import { claimAccount } from "../../../../src/features/controller/work/claim.ts";
+import { countProtections, stoppedChanges } from "../../../../src/features/controller/work/protections.ts";
 import { type FinishedRun, recordRun } from "../../../../src/features/controller/work/record.ts";
-import { countProtections, stoppedChanges } from "../../../../src/features/controller/work/repair.ts";
 import { describeDatabases } from "../../../support/postgres/controller-database.ts";
 
 const failure = (isThrottled: boolean): RunOutcome => ({

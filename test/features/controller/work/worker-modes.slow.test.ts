@@ -67,6 +67,16 @@ test("protect sends no name, pause, schedule, sync mode or tag, neither beside a
   expect(writes()).toHaveLength(1);
 });
 
+test("protect does not count attempts in which nothing was reverted", async () => {
+  const faults = [1, 2, 3].map((time) => `PATCH ^/v1/integrations/8f1c/schemas$@${time}=status:403`);
+  const { push, check, service } = await accountUnderControl({ every: "1m", mode: "protect" }, { faults });
+  await push();
+  for (const time of [1, 2, 3])
+    expect(await check(), `check ${time}`).toMatchObject({ state: "exposed", error: { code: "E_UNAUTHORIZED" } });
+  expect(writesTo(service.requests)).toBe(3);
+  expect(await check()).toMatchObject({ state: "in-sync" });
+});
+
 const asset = `apiVersion: dimsync/v1
 kind: Asset
 metadata: { name: archive }
