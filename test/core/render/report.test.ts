@@ -23,6 +23,23 @@ const ofChanges = (count: number) =>
     items: [item({ changes: Array.from({ length: count }, (_, index) => change({ path: `/schemas/public/tables/t${index}/enabled` })) })],
   });
 
+test("what one user changed in the account is one line, however many columns it is", () => {
+  const attribution = {
+    actor: "dana@example.com",
+    at: "2026-03-03T07:55:00Z",
+    confidence: "exact",
+    event: "Schema changed",
+    own: false,
+  } as const;
+  const paths = Array.from({ length: 100_000 }, (_, index) => `/schemas/public/tables/t/columns/c${index}/hashed`);
+  const [entry] = entriesOf(
+    "outside",
+    plan({ items: [item({ changes: paths.map((path) => change({ path, origin: "drift", attribution })) })] }),
+  );
+  expect(entry?.rows).toHaveLength(1);
+  expect(textOf(entry?.rows?.[0]?.[0]?.[0] ?? "")).toMatch(/public\.t\.c0 hashed.* and 99,?99\d more values; dana@example\.com/u);
+});
+
 describe("changes are grouped by rule", () => {
   test.each([
     [29, false],

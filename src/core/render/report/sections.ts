@@ -5,7 +5,7 @@ import type { Deferred, Item, Loosened, Manual, Plan, Result, Unverifiable } fro
 import { type Diagnostic, placeText } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
-import { andMore, joinParts } from "../../text/lists.ts";
+import { andMore, grouped, joinParts } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
 import { shellWord } from "../../text/shell.ts";
 import { errorsFirst } from "../../text/signs.ts";
@@ -320,12 +320,8 @@ function outsideSection({ kind, items, loosened }: Plan): Section {
 }
 
 /** "Schemas/orders: public.users.email hashed; dana@example.com, 2026-03-03 07:55 UTC", for each user. */
-function outsideLines(item: Item): readonly string[] {
-  const byActor = new Map<string, string[]>();
-  for (const change of eachChange(item)) {
-    if (!isOutside(change)) continue;
-    const who = attributionText(change.attribution);
-    byActor.set(who, [...(byActor.get(who) ?? []), wholePath(change.path)]);
-  }
-  return [...byActor].map(([who, nodes]) => joinParts([`${item.address}: ${andMore(nodes, "value")}`, who], "; "));
-}
+const outsideLines = (item: Item): readonly string[] =>
+  grouped([...eachChange(item)].filter(isOutside), ({ attribution }) => attributionText(attribution)).map((same) => {
+    const nodes = same.map(({ path }) => wholePath(path));
+    return joinParts([`${item.address}: ${andMore(nodes, "value")}`, attributionText(same[0].attribution)], "; ");
+  });
