@@ -1,13 +1,12 @@
 import { cachedReads } from "../../core/engine/reads/cached-reads.ts";
 import { readAccount, readAhead } from "../../core/engine/reads/read-account.ts";
-import type { LabelScope } from "../../core/kinds/patterns/labels.ts";
 import { labelsOfColumn, type Question, readSchemas, scan } from "../../core/kinds/schemas.ts";
 import { integrationsByName, labelScopes, nameInAddresses } from "../../core/kinds/select.ts";
 import type { Project } from "../../core/manifests/project.ts";
-import type { LiveSchemas } from "../../core/model/live.ts";
+import { byText } from "../../core/model/address.ts";
 import { getOrAdd } from "../../core/model/maps.ts";
 import { systemClock } from "../../core/model/runtime/clock.ts";
-import { atOnce } from "../../core/model/runtime/event-loop.ts";
+import { withPauses } from "../../core/model/runtime/event-loop.ts";
 import { readRecords } from "../../core/operations/open-records.ts";
 import { withReads } from "../../core/operations/reads.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
@@ -15,7 +14,7 @@ import { visible } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore } from "../../core/text/lists.ts";
 import { nodeText } from "../../core/text/paths.ts";
-import { escapeGlob } from "./schemas/escape-glob.ts";
+import { patternsOf } from "./schemas/escape-glob.ts";
 
 /** Columns without a label whose names look personal. What `import --suggest -o json` prints. */
 export interface Suggestion {
@@ -34,12 +33,6 @@ interface SuggestedLabel {
   readonly examples: readonly string[];
 }
 
-/** Collects columns, one integration at a time. */
-interface Suggester {
-  readonly add: (integration: string, tree: LiveSchemas, labels: LabelScope | undefined) => void;
-  readonly suggestion: (target: string) => Suggestion;
-}
-
 const mostExamples = 5;
 
 interface Found {
@@ -48,47 +41,19 @@ interface Found {
   columns: number;
 }
 
-function newSuggester(): Suggester {
-  const all = new Map<string, Found>();
-  return {
-    add(integration, tree, labels) {
-      for (const [name, path] of unlabelled(tree, labels))
-        for (const about of personalTopics(name)) addColumn(all, about, { name, shown: `${path} of ${integration}` });
-    },
-    suggestion: (target) => ({
-      kind: "Suggestion",
-      target,
-      labels: [...all]
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([about, { names, columns, examples }]) => ({
-          about,
-          columns,
-          examples,
-          column: [...names].sort().flatMap((name) => escapeGlob(name) ?? []),
-        })),
-    }),
-  };
-}
-
-function addColumn(all: Map<string, Found>, about: string, { name, shown }: { readonly name: string; readonly shown: string }): void {
-  const found = getOrAdd(all, about, () => ({ names: new Set<string>(), examples: [], columns: 0 }));
-  found.columns++;
-  found.names.add(name);
-  if (found.examples.length < mostExamples) found.examples.push(shown);
-}
-
-/** Names and paths of the columns that no Classification labels. */
-function unlabelled(tree: LiveSchemas, labels: LabelScope | undefined): readonly (readonly [name: string, path: string])[] {
-  const found: (readonly [string, string])[] = [];
-  const question: Question = {
-    column(column) {
-      const [, , name] = column.path;
-      if (labelsOfColumn(column).length === 0) found.push([name, nodeText(column.path)]);
-    },
-  };
-  atOnce(scan(tree, [question], { labels, order: "by-name" }));
-  return found;
-}
+/** Adds the columns of an integration that no Classification labels, by topic. */
+const unlabelled = (all: Map<string, Found>, integration: string): Question => ({
+  column(column) {
+    const [, , name] = column.path;
+    if (labelsOfColumn(column).length > 0) return;
+    for (const about of personalTopics(name)) {
+      const found = getOrAdd(all, about, () => ({ names: new Set<string>(), examples: [], columns: 0 }));
+      found.columns++;
+      found.names.add(name);
+      if (found.examples.length < mostExamples) found.examples.push(`${nodeText(column.path)} of ${integration}`);
+    }
+  },
+});
 
 /** The suggestion as a manifest in which every line is a comment, so that it has no effect until someone confirms it. */
 export function suggestionYaml({ labels }: Suggestion): string {
@@ -208,19 +173,23 @@ export async function suggestClassification(
   project: Project,
   run: RunEnvironment,
 ): Promise<{ readonly suggestion: Suggestion; readonly yaml: string }> {
-  return withReads(project, run, async (all) => {
-    const reads = cachedReads(all);
+  return withReads(project, run, async (uncached) => {
+    const reads = cachedReads(uncached);
     const records = await readRecords(project.settings, run);
     const { account } = await readAccount(project, records, { reads, today: systemClock.now().toISOString().slice(0, 10) });
     const labelsOf = labelScopes(account);
-    const suggester = newSuggester();
+    const all = new Map<string, Found>();
     const sorted = integrationsByName(account);
     let done = 0;
     for await (const { item, read } of readAhead(sorted, ({ id }) => readSchemas(reads, id))) {
       run.onProgress?.({ type: "step", phase: "read", done: ++done, total: sorted.length, label: item.name });
-      if (read !== undefined) suggester.add(nameInAddresses(item.id, account), read, labelsOf?.(item.id));
+      const question = unlabelled(all, nameInAddresses(item.id, account));
+      if (read !== undefined) await withPauses(scan(read, [question], { labels: labelsOf?.(item.id), order: "by-name" }));
     }
-    const suggestion = suggester.suggestion(project.settings.target);
+    const labels = [...all]
+      .sort(([a], [b]) => byText(a, b))
+      .map(([about, { names, columns, examples }]) => ({ about, columns, examples, column: patternsOf([...names].sort()) }));
+    const suggestion: Suggestion = { kind: "Suggestion", target: project.settings.target, labels };
     return { suggestion, yaml: suggestionYaml(suggestion) };
   });
 }

@@ -5,6 +5,9 @@ export function escapeGlob(name: string): string | undefined {
   return escaped.startsWith("!") ? `\\${escaped}` : escaped;
 }
 
+/** Those of the names that a pattern can have. */
+export const patternsOf = (names: readonly string[]): readonly string[] => names.flatMap((name) => escapeGlob(name) ?? []);
+
 /** The name from which `escapeGlob` made the pattern; undefined for a glob and for a `!pattern`. */
 export function nameOfPattern(pattern: string): string | undefined {
   if (/^[\w -]*$/u.test(pattern)) return pattern;

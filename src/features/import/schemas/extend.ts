@@ -9,7 +9,8 @@ import { type ColumnPath, isReplicated, type TablePath } from "../../../core/mod
 import { nameOfPattern } from "./escape-glob.ts";
 import { inferRules, literalSchemas, liveRuleId } from "./infer-rules.ts";
 
-const isWrittenByImport = (rule: SchemaRule): boolean => "id" in rule && rule.id !== undefined && liveRuleId.test(rule.id);
+/** Whether import has written the rule. */
+const isLive = (rule: SchemaRule): boolean => "match" in rule && rule.id !== undefined && liveRuleId.test(rule.id);
 
 /**
  * The spec with what is off or hashed and nothing covers: in the rules that import wrote, else with --literal in the literal tree. What
@@ -21,7 +22,7 @@ export function extendSpec(
   literal: boolean,
 ): SchemaConfigSpec {
   const rules = spec.rules ?? [];
-  const hasRules = rules.some(isWrittenByImport);
+  const hasRules = rules.some(isLive);
   if (!hasRules && !literal) return spec;
   const uncovered = uncoveredNodes(current, live, (schema) => !literal && listsAllTables(rules, schema));
   const takenIds = new Set(rules.flatMap((rule) => ("id" in rule && rule.id !== undefined ? [rule.id] : [])));
@@ -159,8 +160,6 @@ function areUncovered({ nodes }: Uncovered, { schema = [] }: ListMatch, node: { 
   if (node.level === "schema") return nodes.has(toPointer([name]));
   return schema.some((one) => nodes.has(toPointer([nameOfPattern(one) ?? "", name])));
 }
-
-const isLive = (rule: SchemaRule): boolean => "match" in rule && rule.id !== undefined && liveRuleId.test(rule.id);
 
 /** Whether the rule is one of import's lists with the same effect, in the same schemas. */
 function accepts(rule: SchemaRule, { level, match: wanted, set }: Addition): boolean {

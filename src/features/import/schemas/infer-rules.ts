@@ -5,7 +5,7 @@ import { getOrAdd } from "../../../core/model/maps.ts";
 import type { ColumnTree, SchemaRule, SchemaTree } from "../../../core/model/resource.ts";
 import { isReplicated, setFields, type WritableNode, walk } from "../../../core/model/schema-tree.ts";
 import { freeName } from "../../../core/text/free-name.ts";
-import { escapeGlob } from "./escape-glob.ts";
+import { escapeGlob, patternsOf } from "./escape-glob.ts";
 
 // Writes what the live state of an integration's schemas protects, as rules that are short enough to review: what is off, and which
 // columns are hashed. What is enabled and readable is in no rule, so that a rule of somebody else that protects it always wins, and
@@ -117,8 +117,6 @@ function isMostlyOff(enabled: readonly (boolean | undefined)[]): boolean {
 }
 
 const ruleOrder = ["live-tables-off-all", "live-tables-off", ...states.map((state) => `live-columns-${state}`)];
-
-const patternsOf = (names: Iterable<string>): readonly string[] => [...names].flatMap((name) => escapeGlob(name) ?? []);
 
 /** One rule per state, for the names that are protected everywhere. */
 function columnRules({ byName, pattern }: SchemaProfile): readonly DraftRule[] {
