@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -290,14 +291,29 @@ spec: { integration: forum, rules: [{ match: { column: "*" }, set: { enabled: tr
   git("switch", "--quiet", "--create", "feature");
   rmSync(join(work, "manifests/forum.yaml"));
   git("commit", "--quiet", "--all", "--message", "leave the forum");
-  const env = requestEnv(github.url);
+  const { path, commands } = recordGit(work);
+  const env = { ...requestEnv(github.url), PATH: path };
   expect(await runCommand(["ci", "plan", "-t", "a"], work, env)).toMatchObject({ code: 0, stderr: "dimsync: comment for a: created\n" });
   const [comment] = github.comments.get(7) ?? [];
   expect(comment?.body).toMatch(
     /`Integration\/forum` `released`<br>It is not managed any more, with \d+ columns?\. dimsync sends nothing/u,
   );
   expect(comment?.body).toMatch(/### Not from this pull request \(\d+\)\n\n- \d+ changes? (?:is|are) not from this pull request/u);
+  // Each start takes milliseconds. cat-file prints the commits, the files of the base, and what lines are compared with.
+  const once = ["diff-tree", "fetch", "ls-files", "ls-tree", "remote", "rev-parse"];
+  expect(commands()).toEqual(["cat-file", "cat-file", "cat-file", ...once]);
 });
+
+/** A folder for PATH with a program git that notes its command before it runs the real one. The state of the checkout is asked with the PATH of the process. */
+function recordGit(work: string) {
+  const [bin, log] = [join(work, ".git/bin"), join(work, ".git/commands")];
+  const { PATH = "" } = process.env;
+  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  mkdirSync(bin);
+  writeFileSync(join(bin, "git"), `#!/bin/sh\nprintf '%s\\n' "$*" >>'${log}'\nexec '${real}' "$@"\n`, { mode: 0o755 });
+  const commandIn = (line: string): string => line.replaceAll(/-c \S+ |--(?:no|work)-\S+ /gu, "").split(" ")[0] ?? "";
+  return { path: `${bin}:${PATH}`, commands: () => readFileSync(log, "utf8").trim().split("\n").map(commandIn).sort() };
+}
 
 test("a failed job of one target leaves the sections of other targets unchanged", async () => {
   const github = await startGithub();
