@@ -49,8 +49,12 @@ export function isGone(holder: HolderProcess): boolean {
 }
 
 /** The same of a process in a file of this host, which may have been started again since. */
-export const hasEnded = (holder: HolderProcess): boolean =>
-  holder.host === hostname() && holder.pidSpace === pidSpace() && !isAlive(holder);
+export const hasEnded = (holder: HolderProcess): boolean => isHere(holder) && !isAlive(holder);
+
+/** Whether the process is certainly running: its pid is not that of a later one. */
+export const isRunning = (holder: HolderProcess): boolean => holder.processStart !== "" && isHere(holder) && isAlive(holder);
+
+const isHere = ({ host, pidSpace: space }: HolderProcess): boolean => host === hostname() && space === pidSpace();
 
 function bootId(): string {
   try {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isObject, own } from "../../model/json/json.ts";
 import { parseJson } from "../../model/json/parse.ts";
 import { spread } from "../../model/runtime/clock.ts";
-import { type HolderProcess, hasEnded, thisHolder, toHolder } from "../process-identity.ts";
+import { type HolderProcess, hasEnded, isRunning, thisHolder, toHolder } from "../process-identity.ts";
 import { isErrno } from "./fs-errors.ts";
 
 // A lock is a file that contains a token of its owner. It is created whole (temporary file, then a
@@ -58,6 +58,11 @@ interface LockWait {
   readonly waitMs: number;
   /** A heartbeat older than this, in milliseconds, makes a lock stale. */
   readonly ttlMs: number;
+  /**
+   * Whether that also holds for a process of this machine that runs, such as one that was stopped: only if it checks again that it has the lock
+   * before it changes anything.
+   */
+  readonly expiresWhileRunning: boolean;
 }
 
 const pollMs = 100;
@@ -73,7 +78,8 @@ export async function takeFileLock(file: string, wait: LockWait): Promise<FileLo
     if (await create(file, owner)) return holding(file, owner);
     const held = await inspect(file, wait.ttlMs);
     if (held === undefined) continue;
-    if (held.isStale && (await replace(file, held.token, owner, wait.ttlMs))) return holding(file, owner);
+    const isKept = !wait.expiresWhileRunning && held.owner !== undefined && isRunning(held.owner);
+    if (held.isStale && !isKept && (await replace(file, held.token, owner, wait.ttlMs))) return holding(file, owner);
     const leftMs = deadline - Date.now();
     if (leftMs <= 0) return { heldBy: held.owner };
     await sleep(Math.min(leftMs, spread(pollMs)));
@@ -85,7 +91,7 @@ export async function takeFileLock(file: string, wait: LockWait): Promise<FileLo
  * Error if the lock can't be taken.
  */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
-  const lock = await takeFileLock(file, { waitMs: 20_000, ttlMs: 60_000 });
+  const lock = await takeFileLock(file, { waitMs: 20_000, ttlMs: 60_000, expiresWhileRunning: true });
   if ("heldBy" in lock)
     throw new Error(
       `${file} is held by ${lock.heldBy === undefined ? "another process" : `process ${lock.heldBy.pid} on ${lock.heldBy.host}`}`,

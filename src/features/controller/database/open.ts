@@ -25,7 +25,7 @@ export async function openControllerDatabase(
     return database;
   }
   await makeStateFolder(stateFolder);
-  const lock = await takeFileLock(join(stateFolder, "lock.json"), { waitMs: 0, ttlMs: lockTtlMs });
+  const lock = await takeFileLock(join(stateFolder, "lock.json"), { waitMs: 0, ttlMs: lockTtlMs, expiresWhileRunning: false });
   if ("heldBy" in lock)
     throw new DimsyncError(
       "E_CONTROLLER_DATABASE",
