@@ -15,7 +15,7 @@ import { withController } from "./place.ts";
 
 const pollMs = 500;
 /** A controller process looks for events every ten seconds, and a receiver may take ten seconds to respond. */
-const patienceMs = 60_000;
+const timeLimitMs = 60_000;
 
 /** `dimsync controller notify --test [RECEIVER]`: the running controller sends a message to the receivers, with its own secrets. */
 export async function runNotify(context: Context<ControllerFlags>, name: string): Promise<ExitCode> {
@@ -34,7 +34,7 @@ export async function runNotify(context: Context<ControllerFlags>, name: string)
         all.map((receiver) => receiver.name),
       );
     const tests = await Promise.all([...new Set(chosen.map(({ source }) => source))].map((source) => storeTest(database, source, name)));
-    const end = performance.now() + patienceMs;
+    const end = performance.now() + timeLimitMs;
     for (;;) {
       io.interrupted.throwIfAborted();
       const tested = await testedReceivers(database, tests, name);
