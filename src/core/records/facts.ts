@@ -1,7 +1,7 @@
 import type { Binding, Bindings } from "../model/address.ts";
 import { type Address, kindOf } from "../model/address.ts";
 import { sameJson } from "../model/json/json.ts";
-import { type Intent, type Settlement, settleIn } from "./history.ts";
+import { type History, type Intent, type Settlement, settleIn } from "./history.ts";
 import type { AppliedPlan, RecordsState } from "./records.ts";
 import { type Facts, noMemory, remembering } from "./remembered.ts";
 import type { Content } from "./shared/store.ts";
@@ -28,21 +28,35 @@ export const emptyState: RecordsState = {
 /** The records of a new store. */
 export const emptyContent: Content = { epoch: 0, lease: undefined, state: emptyState, applied: new Map() };
 
+/** A state to which facts are added: copying it for each fact would take long. */
+interface StateDraft extends History {
+  readonly bindings: Map<Address, Binding>;
+  memory: RecordsState;
+}
+
+const draftOf = (state: RecordsState): StateDraft => ({
+  open: new Map(state.open.map((intent) => [intent.entryId, intent])),
+  created: new Map(state.created),
+  bindings: new Map(state.bindings),
+  forgotten: new Set(state.forgotten),
+  memory: state,
+});
+
+function addFact(draft: StateDraft, fact: Fact): void {
+  const { open, bindings } = draft;
+  if (fact.type === "intend") open.set(fact.entryId, { entryId: fact.entryId, ...fact.intent });
+  else if (fact.type === "settle") settleIn(draft, fact.entryId, fact.settlement);
+  else if (fact.type === "bind") bindings.set(fact.address, fact.binding);
+  else if (fact.type === "unbind") bindings.delete(fact.address);
+  else if (fact.type === "remember") draft.memory = remembering(draft.memory, fact.facts);
+}
+
 /** The state with the facts, in order. */
 export function withFacts(state: RecordsState, facts: readonly Fact[]): RecordsState {
   if (facts.length === 0) return state;
-  const open = new Map(state.open.map((intent) => [intent.entryId, intent]));
-  const created = new Map(state.created);
-  const bindings = new Map(state.bindings);
-  const forgotten = new Set(state.forgotten);
-  let memory = state;
-  for (const fact of facts) {
-    if (fact.type === "intend") open.set(fact.entryId, { entryId: fact.entryId, ...fact.intent });
-    else if (fact.type === "settle") settleIn({ open, created, forgotten }, fact.entryId, fact.settlement);
-    else if (fact.type === "bind") bindings.set(fact.address, fact.binding);
-    else if (fact.type === "unbind") bindings.delete(fact.address);
-    else if (fact.type === "remember") memory = remembering(memory, fact.facts);
-  }
+  const draft = draftOf(state);
+  for (const fact of facts) addFact(draft, fact);
+  const { open, created, forgotten, bindings, memory } = draft;
   return { ...memory, open: [...open.values()], created, forgotten: [...forgotten], bindings };
 }
 
@@ -58,34 +72,33 @@ export function bindingChanges(before: Bindings, after: Bindings): ReadonlyMap<A
  * the store although its response was lost, or another run or a user settled the same entry.
  */
 function newFacts(state: RecordsState, applied: ReadonlyMap<string, AppliedPlan>, facts: readonly Fact[]): readonly Fact[] {
-  const kept: Fact[] = [];
-  let current = state;
-  for (const fact of facts) {
-    if (!changes(current, applied, fact)) continue;
-    kept.push(fact);
-    current = withFacts(current, [fact]);
-  }
-  return kept;
+  const draft = draftOf(state);
+  return facts.filter((fact) => {
+    const isNew = changes(draft, applied, fact);
+    if (isNew) addFact(draft, fact);
+    return isNew;
+  });
 }
 
-function changes(state: RecordsState, applied: ReadonlyMap<string, AppliedPlan>, fact: Fact): boolean {
+function changes({ open, created, bindings, memory }: StateDraft, applied: ReadonlyMap<string, AppliedPlan>, fact: Fact): boolean {
   switch (fact.type) {
     case "intend":
-      return state.open.every(({ entryId }) => entryId !== fact.entryId);
+      return !open.has(fact.entryId);
     case "settle":
       return fact.settlement.outcome === "forgotten"
-        ? [...state.created.values()].some(({ entryId }) => entryId === fact.entryId)
-        : state.open.some(({ entryId }) => entryId === fact.entryId);
+        ? [...created.values()].some(({ entryId }) => entryId === fact.entryId)
+        : open.has(fact.entryId);
     case "bind":
-      return !sameJson(state.bindings.get(fact.address), fact.binding);
+      return !sameJson(bindings.get(fact.address), fact.binding);
     case "unbind":
-      return state.bindings.has(fact.address);
+      return bindings.has(fact.address);
     case "applied":
       return !applied.has(fact.plan.planId);
     case "remember":
-      return remembering(state, fact.facts) !== state;
+      return remembering(memory, fact.facts) !== memory;
   }
 }
+
 /** The address of the same kind that has the id already, if any. */
 export function otherWithId(bindings: Bindings, address: Address, id: string): Address | undefined {
   const kind = kindOf(address);

@@ -50,7 +50,7 @@ export interface CreatedEntry {
 }
 
 /** Creates, and what became of them. */
-interface History {
+export interface History {
   /** By entry id. */
   readonly open: Map<string, OpenIntent>;
   /** By address. */
