@@ -75,6 +75,8 @@ export class ServiceError extends DimsyncError {
   readonly status: number | undefined;
   /** The code in the body of a refusal, as the service sent it: "IntegrationInCreation". */
   readonly serviceCode: string | undefined;
+  /** Whether a 404 does not mention the object: the service may not know the path. */
+  readonly isUnknownPath: boolean;
   /** The message without the call: the same for all calls that fail for the same reason. */
   readonly reason: string;
 
@@ -87,6 +89,7 @@ export class ServiceError extends DimsyncError {
       readonly sent: "never" | "maybe" | "answered";
       readonly status?: number;
       readonly serviceCode?: string;
+      readonly isUnknownPath?: boolean;
       readonly reason?: string;
       readonly cause?: unknown;
     },
@@ -97,6 +100,7 @@ export class ServiceError extends DimsyncError {
     this.sent = call.sent;
     this.status = call.status;
     this.serviceCode = call.serviceCode;
+    this.isUnknownPath = call.isUnknownPath === true;
     this.reason = call.reason ?? message;
   }
 }

@@ -11,9 +11,9 @@ const patterns = extendedCalls.map((call) => [call, new RegExp(`^${call.replace(
 export const extendedCallOf = ({ method, path }: { readonly method: string; readonly path: string }): ExtendedCall | undefined =>
   patterns.find(([, pattern]) => pattern.test(`${method} ${path}`))?.[0];
 
-/** Whether the service refused the request because it does not have it. A 404 with a code of its own, such as NotFound_Integration, is about the object. */
-export const isNotOffered = ({ status, serviceCode = "" }: ServiceError): boolean =>
-  status === 405 || (status === 404 && !serviceCode.startsWith("NotFound_"));
+/** Whether the service refused the request because it does not have it. A 404 with a code such as NotFound_Integration, or with words about the object, is about the object. */
+export const isNotOffered = ({ status, serviceCode, isUnknownPath }: ServiceError): boolean =>
+  status === 405 || (status === 404 && (serviceCode === undefined ? isUnknownPath : !serviceCode.startsWith("NotFound_")));
 
 /** The extended requests of a target that may be used: `missing` are those that its service turned out not to have. */
 export interface Extended {

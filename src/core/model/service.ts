@@ -60,6 +60,8 @@ export interface Reads {
   list<T extends Listed>(list: List<T>): Promise<Listing<T>>;
   /** Undefined also if the service has no call that reads one, or the target does not say that it has it. */
   one<T extends Listed>(list: List<T>, id: string): Promise<T | undefined>;
+  /** Whether the request may be sent: the target says that its service has it, and no answer of this run says otherwise. */
+  offers?(call: ExtendedCall): boolean;
   schemas(integrationId: string): Promise<SchemasRead | undefined>;
   columns(integrationId: string, schema: string, table: string): Promise<Readonly<Record<string, LiveColumn>> | undefined>;
   /** One page. `unread`: the entries that cannot be read. */

@@ -96,7 +96,9 @@ export function createClient(options: ClientOptions): Client {
   const breaker = createCircuitBreaker(now);
   let hasWorked = false;
   const worked: Worked = { get: () => hasWorked, set: () => (hasWorked = true) };
-  const extended = new Set<ExtendedCall>(options.extended === true ? ["GET /v1/assets/{id}"] : []);
+  const extended = new Map<ExtendedCall, Promise<unknown> | undefined>(
+    options.extended === true ? [["GET /v1/assets/{id}", undefined]] : [],
+  );
   const sendRequestUntil = (signal: AbortSignal | undefined): SendRequest =>
     createSendRequest({
       transport,

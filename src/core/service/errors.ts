@@ -12,6 +12,7 @@ export interface Failure {
   readonly status?: number;
   /** The code in the body, as the service sent it. */
   readonly serviceCode?: string;
+  readonly isUnknownPath?: boolean;
   /** "always": the service certainly did nothing. "reads": only requests that change nothing may be repeated. */
   readonly again: "always" | "reads" | "never";
   readonly load: Backpressure;
@@ -36,7 +37,7 @@ export function toServiceError({ method, path }: CallName, failure: Failure, att
     path,
     reason,
     sent: failure.sent,
-    ...defined({ status: failure.status, serviceCode: failure.serviceCode }),
+    ...defined({ status: failure.status, serviceCode: failure.serviceCode, isUnknownPath: failure.isUnknownPath }),
   });
 }
 
@@ -102,6 +103,7 @@ interface StatusContext {
   readonly keySource: string | undefined;
   /** The code in the body. */
   readonly serviceCode: string | undefined;
+  readonly isUnknownPath: boolean;
   /** A sentence that quotes the service, or says why it is not quoted; "" if there is nothing to quote. */
   readonly quote: string;
   /** Whether the service has answered anything of this run as expected. */
@@ -143,6 +145,7 @@ export function failureOfStatus(response: WireResponse, context: StatusContext):
     sent: serverFault ? "maybe" : "answered",
     status,
     ...defined({ serviceCode }),
+    ...(status === 404 && context.isUnknownPath ? { isUnknownPath: true } : {}),
     again,
     load: overloaded ? "overloaded" : serverFault ? "unknown" : "fine",
     message: says(statusSentence(status, { ...context, serverFault })),

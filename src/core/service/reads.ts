@@ -7,7 +7,7 @@ import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry } from "../m
 import type { WireResponse } from "./connection/transport.ts";
 import { decodeAuditEntry } from "./decode/resources.ts";
 import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
-import { isGone, type Refusal } from "./refusal.ts";
+import { isGone, isUnknownPath, type Refusal } from "./refusal.ts";
 import type { Call, SendRequest } from "./request.ts";
 import { readJson } from "./response-body.ts";
 
@@ -17,8 +17,8 @@ export interface Worked {
   readonly set: () => void;
 }
 
-/** The GET requests of the interface. `extended`: those beyond it that may be sent, without those that the service turned out not to have. */
-export function createReads(exchange: SendRequest, worked: Worked, extended: Set<ExtendedCall>): Reads {
+/** The GET requests of the interface. `extended`: the first attempt at each of those beyond it, without those that the service turned out not to have. */
+export function createReads(exchange: SendRequest, worked: Worked, extended: Map<ExtendedCall, Promise<unknown> | undefined>): Reads {
   const whereOf = (path: string): Where => ({ method: "GET", path, sent: "answered", hasWorked: worked.get });
   const opened = (value: JsonValue, where: Where): Envelope => {
     const envelope = openEnvelope(value, where);
@@ -39,29 +39,43 @@ export function createReads(exchange: SendRequest, worked: Worked, extended: Set
   ): Promise<T | undefined> => {
     const where = whereOf(path);
     const read = ({ body }: WireResponse): JsonValue | undefined => readJson(body, where);
-    const absent = (refusal: Refusal): undefined | "error" => (isGone(refusal) ? undefined : "error");
-    const value = await exchange({ method: "GET", path, absent, ...options, read });
+    const value = await exchange({ method: "GET", path, absent: orError(isGone), ...options, read });
     return value === undefined ? undefined : decode(opened(value, where), where);
   };
 
   const one = async <T extends Listed>({ name, one: decode, inCreation, extended: call }: List<T>, id: string): Promise<T | undefined> => {
-    if (decode === undefined || (call !== undefined && !extended.has(call))) return undefined;
+    if (decode === undefined) return undefined;
+    const path = urlPath(["v1", name, id]);
+    if (call !== undefined) return ifOffered(call, () => getOne(path, ({ data }) => decode(data), { absent: orError(isObjectGone) }));
     return readOr(
-      () => getOne(urlPath(["v1", name, id]), ({ data }) => decode(data)),
+      () => getOne(path, ({ data }) => decode(data)),
       (failure) => {
-        if (call !== undefined && isNotOffered(failure)) {
-          extended.delete(call);
-          return undefined;
-        }
         if (inCreation === undefined || !isInCreation(failure)) throw failure;
         return inCreation(id);
       },
     );
   };
 
+  /** undefined if the service does not have the request. The others wait for the first one, so that such a service gets it once. */
+  const ifOffered = async <T>(call: ExtendedCall, send: () => Promise<T | undefined>): Promise<T | undefined> => {
+    const attempt = () =>
+      readOr(send, (failure) => {
+        if (!isNotOffered(failure)) throw failure;
+        extended.delete(call);
+        return undefined;
+      });
+    const before = extended.get(call);
+    if (before !== undefined) await before.catch(() => undefined);
+    if (!extended.has(call)) return undefined;
+    const found = attempt();
+    if (before === undefined) extended.set(call, found);
+    return found;
+  };
+
   return {
     list: ({ name, decode }) => readPages(`/v1/${name}`, get, decode),
     one,
+    offers: (call) => extended.has(call),
     async schemas(id) {
       const path = urlPath(["v1", "integrations", id, "schemas"]);
       const where = whereOf(path);
@@ -88,6 +102,13 @@ export function createReads(exchange: SendRequest, worked: Worked, extended: Set
     },
   };
 }
+
+const orError =
+  (isAbsent: (refusal: Refusal) => boolean) =>
+  (refusal: Refusal): undefined | "error" =>
+    isAbsent(refusal) ? undefined : "error";
+
+const isObjectGone = (refusal: Refusal): boolean => isGone(refusal) && !isUnknownPath(refusal);
 
 const noSchemaConfig = "NotFound_SchemaConfig";
 const noIntegration = "NotFound_Integration";

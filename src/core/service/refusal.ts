@@ -25,6 +25,12 @@ export class RefusedInBody extends Error {
 export const isGone = ({ code }: Refusal): boolean =>
   code === undefined || (/^not.?found/iu.test(code) && !/config$/iu.test(code)) || /gone|no.?such/iu.test(code);
 
+const ofPath = /^cannot [a-z]+ \/|^(?:404\W*)?(?:the )?(?:(?:page|path|route|url|resource|endpoint) )?not found\W*$|^404\W*$/iu;
+
+/** Whether a response with status 404 has nothing about an object: no JSON, or what web frameworks say of a path that they do not know. */
+export const isUnknownPath = ({ code, words }: Refusal): boolean =>
+  code === undefined && (words === undefined || ofPath.test(words.trim()));
+
 const longestBody = 65_536;
 
 /** The code and the words of the body of an error response, as far as it has any. */

@@ -7,7 +7,7 @@ import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Method, Transport, WireResponse } from "./connection/transport.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";
 import { mask, maskedWords, type SentSecrets } from "./masked-words.ts";
-import { type Refusal, RefusedInBody, refusalOf } from "./refusal.ts";
+import { isUnknownPath, type Refusal, RefusedInBody, refusalOf } from "./refusal.ts";
 import { backoffMs, mayRepeat } from "./retry.ts";
 import type { Backpressure, Throttle } from "./throttle.ts";
 
@@ -162,6 +162,7 @@ function failureOf<T>(call: Call<T>, response: WireResponse, options: ExchangeOp
     method: call.method,
     keySource,
     serviceCode: refusal.code,
+    isUnknownPath: isUnknownPath(refusal),
     quote,
     hasWorked: options.hasWorked(),
     nowMs: options.now(),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { integrations, tags, users } from "../../../src/core/kinds/lists.ts";
+import { assets, integrations, tags, users } from "../../../src/core/kinds/lists.ts";
 import { ServiceError } from "../../../src/core/model/errors.ts";
 import { own } from "../../../src/core/model/json/json.ts";
 import type { Listing } from "../../../src/core/model/service.ts";
@@ -165,4 +165,41 @@ test("a body that is not JSON is requested again, whatever its content-type, and
 test("a response in another encoding than UTF-8 is refused, because it would change names", async () => {
   const service = await serve((_request, response) => response.end(Buffer.from('{"data":{"items":[{"id":"1","name":"\xfc"}]}}', "latin1")));
   expect((await failureOf(clientFor(service.url, { retries: 0 }).list(tags))).message).toContain("is not UTF-8 text");
+});
+
+describe("GET of an asset, which not every service has", () => {
+  const gone = { statusCode: 404, message: "The asset d-1 does not exist" };
+  const asks = async (body: unknown, status = 404) => {
+    const service = await serve((_request, response) => json(response, body, status));
+    const client = clientFor(service.url, { extended: true });
+    const ids = ["d-1", "d-2", "d-3"];
+    const read = await Promise.all(ids.map((id) => client.one(assets, id)));
+    return { read, sent: service.received.length };
+  };
+
+  test.each<[what: string, body: unknown]>([
+    ["a code", { code: "NotFound_Asset", message: "Not Found" }],
+    ["words about it", gone],
+  ])("a 404 with %s says that the asset is gone", async (_, body) => {
+    expect(await asks(body)).toEqual({ read: [undefined, undefined, undefined], sent: 3 });
+  });
+
+  test.each<[what: string, body: unknown, status?: number]>([
+    ["404 of a web framework", { statusCode: 404, message: "Cannot GET /v1/assets/d-1", error: "Not Found" }],
+    ["404 with words about no object", { message: "Not Found" }],
+    ["404 without a body", ""],
+    ["404 with HTML", "<html><body>404 Not Found</body></html>"],
+    ["404 with another JSON", { detail: "no" }],
+    ["405", { code: "method_not_allowed", message: "no" }, 405],
+  ])("a %s says that the service does not have the request: it is sent once in a run", async (_, body, status) => {
+    expect(await asks(body, status)).toEqual({ read: [undefined, undefined, undefined], sent: 1 });
+  });
+
+  test("another failure of the first one does not decide about the others", async () => {
+    let answered = 0;
+    const service = await serve((_request, response) => json(response, gone, answered++ === 0 ? 403 : 404));
+    const client = clientFor(service.url, { extended: true });
+    const read = await Promise.allSettled(["d-1", "d-2"].map((id) => client.one(assets, id)));
+    expect(read.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+  });
 });

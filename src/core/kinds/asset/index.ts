@@ -78,6 +78,8 @@ interface AssetLive {
   /** Those of all assets, by integrations. */
   readonly references: readonly LiveReference[];
   readonly asset: LiveAsset | undefined;
+  /** Whether the service, which has the request, does not have the asset. */
+  readonly isGone?: boolean;
 }
 
 /** Compared with GET of the asset if the service has that, else with the references by which integrations show assets. */
@@ -100,12 +102,16 @@ export const asset: Kind<AssetUnit, AssetLive> = {
 
   units: (resources, account) => unitPerManifest(resources, account),
 
-  observe: async ({ liveId = "" }, reads) => ({ references: [], asset: await reads.one(assets, liveId) }),
+  observe: async ({ liveId = "" }, reads) => {
+    const found = await reads.one(assets, liveId);
+    return { references: [], asset: found, isGone: found === undefined && reads.offers?.("GET /v1/assets/{id}") === true };
+  },
 
   diff({ address, resource, liveId }, live, account) {
     const identity = account.identities.get(address);
     if (identity?.state === "gone") return goneObject(resource, identity.id);
     if (liveId === undefined) return createdAsset(resource, account);
+    if (live?.isGone === true) return goneObject(resource, liveId);
     const found = updatedAsset(resource, { id: liveId, asset: live?.asset }, account);
     return live?.asset?.connectionType === "multi_purpose" && hasFlatConnection(resource.spec) ? withoutFlat(found) : found;
   },
