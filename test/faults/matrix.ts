@@ -63,8 +63,20 @@ export interface FileWrite {
   readonly operation: string;
 }
 
-/** A create that can't be looked up, one that can, and a relation: every record that dimsync keeps is written. What is left out is done afterwards. */
-const applyPart = ["apply", "--yes", "-q", "--only", "Asset/archive", "--only", "Integration/returns", "--only", "Tag/gold#m-1"];
+/** A create that can't be looked up, two that can, and relations: every record that dimsync keeps is written. What is left out is done afterwards. */
+const applyPart = [
+  "apply",
+  "--yes",
+  "-q",
+  "--only",
+  "Asset/archive",
+  "--only",
+  "Integration/returns",
+  "--only",
+  "Tag/gold#m-1",
+  "--only",
+  "Tag/audit",
+];
 
 const preload = (parameters: string): string => new URL(`./kill-at.mjs?${parameters}`, import.meta.url).href;
 
