@@ -1,4 +1,12 @@
-import { type AccountState, type IntegrationRecord, type SchemaMap, seedAccount, type TagRecord } from "../../src/embedded/index.ts";
+import { requestMode } from "../../src/core/model/sync-mode.ts";
+import {
+  type AccountState,
+  type AssetRecord,
+  type IntegrationRecord,
+  type SchemaMap,
+  seedAccount,
+  type TagRecord,
+} from "../../src/embedded/index.ts";
 import fc from "../support/fast-check.ts";
 import { type ServiceForm, serviceForms } from "../support/service.ts";
 
@@ -18,6 +26,8 @@ export interface ColumnNode {
 
 export interface TableNode {
   readonly enabled: LeafState;
+  /** The live sync mode, and the declared one in another spelling. */
+  readonly mode: { readonly live: string; readonly declared: string | undefined };
   readonly columns: Readonly<Record<string, ColumnNode>>;
 }
 
@@ -33,17 +43,25 @@ export interface TagNode {
   readonly declaredOwner: string | undefined;
   /** By position of the integrations: whether each has the tag, and whether it should have it. */
   readonly resources: readonly LeafState[];
+  readonly exclusive: boolean;
 }
+
+/** Declared settings of an integration. Each has another live value in some of the accounts. */
+type Settings = Partial<
+  Pick<IntegrationRecord, "name" | "paused"> & Pick<IntegrationRecord["settings"], "replicationFrequency" | "onSchemaUpdate">
+>;
 
 /** One account with its manifests. */
 export interface RandomAccount {
   readonly integrations: readonly Readonly<Record<string, SchemaNode>>[];
   readonly tags: readonly TagNode[];
-  /** The declared replication frequency of each integration. Only the observed service has a request for it. */
-  readonly schedules: readonly (string | undefined)[];
+  /** The declared settings of each integration. */
+  readonly settings: readonly Settings[];
+  /** Declared members of the asset of the seed that no integration uses. */
+  readonly asset: Partial<Pick<AssetRecord, "description" | "owners">>;
   /**
-   * Whether the manifests declare a new asset, a new integration with it as destination, and its
-   * SchemaConfig.
+   * Whether the manifests declare a new asset, a new integration with it as destination, its SchemaConfig, and
+   * a new tag on it.
    */
   readonly creates: boolean;
   readonly form: ServiceForm;
@@ -61,22 +79,36 @@ function keyed<T>(node: fc.Arbitrary<T>, most: number): fc.Arbitrary<Readonly<Re
 }
 
 const column = fc.record({ enabled: leaf, hashed: leaf });
-const table = fc.record({ enabled: leaf, columns: keyed(column, 4) });
+const mode = fc.record({
+  live: fc.constantFrom("Full Refresh", "Change Stream"),
+  declared: fc.option(fc.constantFrom("full_refresh", "CHANGE STREAM"), { nil: undefined }),
+});
+const table = fc.record({ enabled: leaf, mode, columns: keyed(column, 4) });
 const schema = fc.record({ enabled: leaf, tables: keyed(table, 3) });
 const text = fc.constantFrom("", "plain", 'with "quotes" and ü', "${not a variable", "null", "1", "#");
+const declaredText = text.filter((one) => !one.includes("${"));
 const tag = fc.record({
   description: text,
   owner: fc.constantFrom("u-1", "dana@example.com", "Dana", "u-2"),
-  declaredDescription: fc.option(
-    text.filter((one) => !one.includes("${")),
-    { nil: undefined },
-  ),
+  declaredDescription: fc.option(declaredText, { nil: undefined }),
   declaredOwner: fc.option(fc.constantFrom("dana@example.com", "privacy@example.com"), { nil: undefined }),
   resources: fc.array(fc.record({ live: fc.boolean(), declared: fc.option(fc.constant(true), { nil: undefined }) }), {
     minLength: 3,
     maxLength: 3,
   }),
+  exclusive: fc.boolean(),
 });
+const settings: fc.Arbitrary<Settings> = fc.record(
+  {
+    name: fc.constantFrom("Renamed", "no"),
+    paused: fc.boolean(),
+    replicationFrequency: fc.constantFrom("15", "60"),
+    onSchemaUpdate: fc.constantFrom("ignoreAll", "enableColumnChanges"),
+  },
+  // An empty map is an error.
+  { requiredKeys: ["paused"] },
+);
+const asset = fc.record({ description: declaredText, owners: fc.constant(["u-1", "u-2"]) }, { requiredKeys: [] });
 
 export const randomAccount: fc.Arbitrary<RandomAccount> = fc.record({
   integrations: fc.array(
@@ -84,7 +116,8 @@ export const randomAccount: fc.Arbitrary<RandomAccount> = fc.record({
     { minLength: 1, maxLength: 3 },
   ),
   tags: fc.array(tag, { maxLength: 2 }),
-  schedules: fc.array(fc.constantFrom(undefined, "15", "60"), { minLength: 3, maxLength: 3 }),
+  settings: fc.array(settings, { minLength: 3, maxLength: 3 }),
+  asset,
   creates: fc.boolean(),
   form: fc.constantFrom(...serviceForms),
 });
@@ -104,7 +137,7 @@ function schemasOf(nodes: RandomAccount["integrations"][number], after: boolean,
       return {
         nameInDestination: tableName,
         enabled: value(one.enabled),
-        syncMode: "full_refresh",
+        syncMode: (after && form === "observed" ? requestMode(one.mode.declared ?? "") : undefined) ?? one.mode.live,
         columns: mapped(one.columns, (columnNode, columnName) => ({
           nameInDestination: columnName,
           enabled: unseen ? columnNode.enabled.live : value(columnNode.enabled),
@@ -116,30 +149,34 @@ function schemasOf(nodes: RandomAccount["integrations"][number], after: boolean,
   }));
 }
 
-const scheduleOf = ({ form, schedules }: RandomAccount, index: number): string | undefined =>
-  form === "observed" ? schedules[index] : undefined;
+/** Only the observed service has requests for settings, sync modes, exclusive tags, and tags and assets that are read. */
+const isExtended = ({ form }: RandomAccount): boolean => form === "observed";
+
+const settingsOf = (random: RandomAccount, index: number): Settings => (isExtended(random) ? (random.settings[index] ?? {}) : {});
 
 /** The account before apply, or as it must be after it, without created objects. */
 export function accountOf(random: RandomAccount, after: boolean): AccountState {
   const account = seedAccount();
   const [model] = account.integrations;
   if (model === undefined) throw new Error("The seeded account has no integration.");
-  account.integrations = random.integrations.map(
-    (nodes, index): IntegrationRecord => ({
+  account.integrations = random.integrations.map((nodes, index): IntegrationRecord => {
+    const { name = `live ${index}`, paused = model.paused, ...settings } = after ? settingsOf(random, index) : {};
+    return {
       ...structuredClone(model),
-      id: ids[index] ?? "",
-      number: String(index),
-      name: `live ${index}`,
+      ...{ id: ids[index] ?? "", number: String(index), name, paused },
       source: { id: `sx-${index}`, name: `source ${index}`, type: "postgres" },
-      settings: { ...model.settings, replicationFrequency: (after ? scheduleOf(random, index) : undefined) ?? "60" },
+      settings: { ...model.settings, sourceSettings: { incremental_mode: "Change Stream" }, ...settings },
       schemas: schemasOf(nodes, after, random.form),
-    }),
-  );
+    };
+  });
+  const lake = account.assets.find(({ id }) => id === "d-13");
+  Object.assign(lake ?? {}, { owners: ["u-1"] }, after && isExtended(random) ? random.asset : {});
   account.tags = random.tags.map((node, index): TagRecord => {
     const user = account.users.find(({ email }) => email === node.declaredOwner);
     const same = user === undefined || [user.id, user.email, user.name].includes(node.owner);
+    const removes = node.exclusive && isExtended(random);
     const related = node.resources.flatMap(({ live, declared }, at) =>
-      (after ? (declared ?? live) : live) && at < random.integrations.length ? [at] : [],
+      (after ? (declared ?? (live && !removes)) : live) && at < random.integrations.length ? [at] : [],
     );
     return {
       ...{
@@ -163,10 +200,15 @@ export function accountOf(random: RandomAccount, after: boolean): AccountState {
 
 /** The manifests, one document each. */
 export function manifestsOf(random: RandomAccount): readonly object[] {
-  const document = (kind: string, name: string, spec: object, more: object = {}): object => ({
+  const document = (
+    kind: string,
+    name: string,
+    spec: object,
+    { id, ...more }: { readonly id?: string; readonly lifecycle?: object } = {},
+  ): object => ({
     apiVersion: "dimsync/v1",
     kind,
-    metadata: { name },
+    metadata: { name, ...(id === undefined ? {} : { id }) },
     spec,
     ...more,
   });
@@ -184,6 +226,7 @@ export function manifestsOf(random: RandomAccount): readonly object[] {
     ),
     document("Integration", "fresh", {
       destination: { asset: "lake" },
+      ...(isExtended(random) ? { settings: { paused: false } } : {}),
       create: {
         ...{ destinationSchema: "fresh", replicationFrequency: "60", onSchemaUpdate: "enableColumnChanges", enabled: false },
         sourceConfig: {
@@ -200,37 +243,51 @@ export function manifestsOf(random: RandomAccount): readonly object[] {
       integration: "fresh",
       schemas: { public: { enabled: true, tables: { customers: { enabled: true, columns: { email: { hashed: true } } } } } },
     }),
+    ...(isExtended(random)
+      ? [
+          document(
+            "Tag",
+            "fresh",
+            { name: "Fresh", owner: { user: "dana@example.com" }, taggedBy: "u-3", exclusive: true, resources: [{ integration: "fresh" }] },
+            { lifecycle: { create: "ifMissing" } },
+          ),
+        ]
+      : []),
   ];
+  // A manifest with settings can rename its integration.
+  const nameOf = (index: number): string => (isExtended(random) ? `declared-${index}` : `live ${index}`);
   return [
+    ...(isExtended(random) ? [document("Asset", "declared", { name: "Lake", type: "s3", ...random.asset }, { id: "d-13" })] : []),
     ...random.integrations.flatMap((_, index) => {
-      const replicationFrequency = scheduleOf(random, index);
-      const spec = { match: { name: `live ${index}` }, settings: { replicationFrequency } };
-      return replicationFrequency === undefined ? [] : [document("Integration", `scheduled-${index}`, spec)];
+      const spec = { match: { sourceName: `source ${index}` }, settings: settingsOf(random, index) };
+      return isExtended(random) ? [document("Integration", nameOf(index), spec)] : [];
     }),
     ...random.integrations.map((nodes, index) =>
-      document("SchemaConfig", `config-${index}`, { integration: `live ${index}`, schemas: declaredSchemas(nodes) }),
+      document("SchemaConfig", `config-${index}`, { integration: nameOf(index), schemas: declaredSchemas(nodes, isExtended(random)) }),
     ),
-    ...random.tags.map(({ declaredDescription, declaredOwner, resources }, index) =>
+    ...random.tags.map(({ declaredDescription, declaredOwner, resources, exclusive }, index) =>
       document("Tag", `tag-${index}`, {
         name: `Tag ${index}`,
         ...(declaredDescription === undefined ? {} : { description: declaredDescription }),
         ...(declaredOwner === undefined ? {} : { owner: { user: declaredOwner } }),
         taggedBy: { user: "bot@example.com" },
         resources: resources.flatMap(({ declared }, at) =>
-          declared === true && at < random.integrations.length ? [{ integration: `live ${at}` }] : [],
+          declared === true && at < random.integrations.length ? [{ integration: nameOf(at) }] : [],
         ),
+        ...(isExtended(random) ? { exclusive } : {}),
       }),
     ),
     ...(random.creates ? created : []),
   ];
 }
 
-function declaredSchemas(nodes: RandomAccount["integrations"][number]): object {
+function declaredSchemas(nodes: RandomAccount["integrations"][number], withModes: boolean): object {
   const entry = (key: string, { declared }: LeafState): object => (declared === undefined ? {} : { [key]: declared });
   return mapped(nodes, ({ enabled, tables }) => ({
     ...entry("enabled", enabled),
     tables: mapped(tables, (one) => ({
       ...entry("enabled", one.enabled),
+      ...(withModes && one.mode.declared !== undefined ? { syncMode: one.mode.declared } : {}),
       columns: mapped(one.columns, (columnNode) => ({ ...entry("enabled", columnNode.enabled), ...entry("hashed", columnNode.hashed) })),
     })),
   }));

@@ -48,7 +48,10 @@ export async function withProject<T>(
     const folder = writeProject({
       ...files,
       "dimsync.yaml": configText(service.url, {
-        guards: { maxCreates: 1000, maxExposedColumns: 1_000_000, maxChangedPercent: 100 },
+        guards: {
+          ...{ maxCreates: 1000, maxExposedColumns: 1_000_000, maxChangedPercent: 100 },
+          ...{ maxRemovedRelations: 1000, maxResyncedTables: 1000 },
+        },
         ...(form === "observed" ? { service: { extended: true } } : {}),
         // The service answers in this process, and the machine may be busy.
         client: { concurrency: 4, timeoutSeconds: 300, schemaWaitSeconds: 300 },
