@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { failureReasons } from "../../cli/github-outputs.ts";
 import { byText } from "../../core/model/address.ts";
 import { eachChange } from "../../core/model/changes.ts";
-import { defined, isObject, own } from "../../core/model/json/json.ts";
+import { defined, isObject, own, sameJson } from "../../core/model/json/json.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { RenderOptions } from "../../core/render/document.ts";
 import { code, details, prose } from "../../core/render/markdown/escape.ts";
@@ -79,12 +79,10 @@ export const notMade = (what: "plan" | "drift report", target: string): string =
 interface PlanState {
   /** By what is counted. */
   readonly totals: Readonly<Record<string, number>>;
-  /** Of everything that the plan does, or leaves to do. */
-  readonly digest: string;
   /** The digests of the objects, by address; absent if they are too many. */
   readonly objects?: Readonly<Record<string, string>>;
   /** Of all objects. */
-  readonly content?: string;
+  readonly content: string;
   /** Of the manifests with their variables. */
   readonly manifests?: string;
 }
@@ -126,7 +124,7 @@ function stateOf(plan: Plan, room: number): PlanState {
   const objects = Object.fromEntries([...parts].map(([address, hash]) => [address, hash.digest("hex").slice(0, 8)]));
   const short = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
   const content = short(Object.entries(objects).sort(([a], [b]) => byText(a, b)));
-  const known = { totals, digest: short([totals, objects]), content, manifests: short(plan.manifestDigest) };
+  const known = { totals, content, manifests: short(plan.manifestDigest) };
   return { ...known, ...(JSON.stringify(objects).length > Math.min(4_000, room / 8) ? {} : { objects }) };
 }
 
@@ -135,10 +133,10 @@ function readState(text: string): PlanState | undefined {
   try {
     const state: unknown = JSON.parse(Buffer.from(text, "base64").toString("utf8"));
     if (!isObject(state)) return undefined;
-    const [totals, digest, objects] = [own(state, "totals"), own(state, "digest"), withValues(own(state, "objects"), isText)];
-    if (typeof digest !== "string") return undefined;
     const { content, manifests } = withValues(state, isText) ?? {};
-    return { totals: withValues(totals, isNumber) ?? {}, digest, ...defined({ objects, content, manifests }) };
+    if (content === undefined) return undefined;
+    const objects = withValues(own(state, "objects"), isText);
+    return { totals: withValues(own(state, "totals"), isNumber) ?? {}, content, ...defined({ objects, manifests }) };
   } catch {
     return undefined;
   }
@@ -158,7 +156,7 @@ function withValues<T extends string | number>(
 /** "**Since the last comment:** new: `Schemas/orders`; blocked: 3 (was 0)."; "" without one. */
 function sinceText(before: PlanState | undefined, now: PlanState): string {
   if (before === undefined) return "";
-  if (before.digest === now.digest) return "The plan is the same as in the last comment.";
+  if (before.content === now.content && sameJson(before.totals, now.totals)) return "The plan is the same as in the last comment.";
   const parts = [...objectParts(before.objects, now.objects), ...totalParts(before.totals, now.totals)];
   return parts.length === 0 ? "The plan differs from the one in the last comment." : `**Since the last comment:** ${parts.join("; ")}.`;
 }

@@ -267,7 +267,7 @@ test.each(steps)("a section says what changed since the last comment: %s", (_, b
   expect(sinceOf(before, now)).toBe(expected);
 });
 
-test.each(["", "bm90IGpzb24=", Buffer.from('{"digest":1}').toString("base64"), "???"])(
+test.each(["", "bm90IGpzb24=", Buffer.from('{"content":1}').toString("base64"), "???"])(
   "a state that cannot be read is none: %j",
   (state) => {
     expect(planSection(planned("a"), state, { room }).text).not.toContain("last comment");
