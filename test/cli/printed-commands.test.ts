@@ -69,7 +69,7 @@ function faultOf(line: string): string | undefined {
 }
 
 test("every command that is printed for one of several targets parses and names it", async () => {
-  const service = await startService({ faults: ["POST /v1/assets=reset-after"] });
+  const service = await startService({ isDoctor: true, faults: ["POST /v1/assets=reset-after"] });
   const cwd = projectOn(service);
   const run = (...argv: readonly string[]): Promise<Ran> =>
     runCommand(argv, cwd, { [keyVariable]: service.apiKey, DIMSYNC_TARGET: "prod" });

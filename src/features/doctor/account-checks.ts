@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import { tags, users } from "../../core/kinds/lists.ts";
 import { schemasAddress } from "../../core/kinds/manifests.ts";
 import { readOr, type ServiceError } from "../../core/model/errors.ts";
+import { isNotOffered } from "../../core/model/extended.ts";
 import { isObject, own } from "../../core/model/json/json.ts";
 import { urlPath } from "../../core/model/json/pointer.ts";
 import type { LiveIntegration, LiveSchemas } from "../../core/model/live.ts";
@@ -12,7 +13,15 @@ import { shellWord } from "../../core/text/shell.ts";
 import { type Check, fail, ok, skip, warn } from "./check.ts";
 
 /** What `accountChecks` checks, in this order; all are skipped if the service does not respond or refuses the key. */
-export const accountCheckNames = ["read tags", "read users", "read audit log", "read schemas", "response form", "paging"] as const;
+export const accountCheckNames = [
+  "read tags",
+  "read users",
+  "read audit log",
+  "read schemas",
+  "response form",
+  "paging",
+  "extended",
+] as const;
 
 /**
  * Which reads the key allows, and what the responses look like, decoded as plan decodes them. Of the schemas, those of one integration
@@ -21,16 +30,17 @@ export const accountCheckNames = ["read tags", "read users", "read audit log", "
 export async function accountChecks(
   client: Client,
   integrations: Listing<LiveIntegration>,
-  options: { readonly allIntegrations?: boolean } = {},
+  options: { readonly allIntegrations?: boolean; readonly extended?: boolean } = {},
 ): Promise<readonly Check[]> {
-  const [tagsCheck, usersCheck, auditLog, schemas, paging] = await Promise.all([
+  const [tagsCheck, usersCheck, auditLog, schemas, paging, extended] = await Promise.all([
     listCheck(client, tags, { check: "read tags", neededFor: "plans with Tag manifests" }),
     listCheck(client, users, { check: "read users", neededFor: "plans that name users by e-mail address" }),
     auditLogCheck(client),
     schemaChecks(client, options.allIntegrations === true ? integrations.items : integrations.items.slice(0, 1)),
     pagingCheck(client, integrations),
+    extendedCheck(client, integrations, options.extended === true),
   ]);
-  return [...entryChecks("read integrations", integrations), tagsCheck, usersCheck, auditLog, ...schemas, paging];
+  return [...entryChecks("read integrations", integrations), tagsCheck, usersCheck, auditLog, ...schemas, paging, extended];
 }
 
 interface Probe {
@@ -154,6 +164,29 @@ async function pagingCheck(client: Client, { items, completeness }: Listing<Live
     `GET /v1/integrations?limit=1 returned ${count ?? "no list"} of ${whole}: lists have pages, and nothing in the response says so.`,
     "If a list has exactly as many objects as a page would have, such as 100, dimsync creates nothing, because there may be more. Check the number of integrations in the service.",
   );
+}
+
+/** Whether `service.extended` fits the service, by the one read that it allows. This check alone sends that without the switch. */
+async function extendedCheck(client: Client, { items }: Listing<LiveIntegration>, isOn: boolean): Promise<Check> {
+  const check = "extended";
+  const [id] = items.flatMap(({ source, destination }) => [source, destination]).flatMap((asset) => asset?.id ?? []);
+  if (id === undefined) return skip(check, "no integration shows the id of an asset.");
+  const path = urlPath(["v1", "assets", id]);
+  const failure = await readOr(
+    async () => void (await client.raw(path)),
+    (error) => error,
+  );
+  if (failure === undefined || (failure.status === 404 && !isNotOffered(failure)))
+    return isOn
+      ? ok(check, "The service answers GET /v1/assets/{id}, and service.extended is on.")
+      : ok(
+          check,
+          "The service answers GET /v1/assets/{id}. To let dimsync send more requests (docs/writes.md), set service: { extended: true }.",
+        );
+  if (!isNotOffered(failure)) return skip(check, `it is not known whether the service answers GET /v1/assets/{id}. ${failure.message}`);
+  return isOn
+    ? warn(check, "service.extended is on, but the service does not answer GET /v1/assets/{id}.", "Remove extended: true from the target.")
+    : ok(check, "The service does not answer GET /v1/assets/{id}, and service.extended is off.");
 }
 
 /** Below 10 seconds the difference can be latency and rounding; above 5 minutes, audit log windows and expiry times are wrong. */

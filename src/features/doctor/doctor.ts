@@ -189,7 +189,7 @@ async function liveChecks(
   options: DoctorOptions,
   { client, integrations, times }: Connection,
 ): Promise<readonly Check[]> {
-  const found = await accountChecks(client, integrations, options);
+  const found = await accountChecks(client, integrations, { ...options, extended: project.settings.extended === true });
   const { serverMs, localMs } = times();
   return [
     ok("key", keySource(project.settings)),

@@ -12,7 +12,7 @@ import { repositoryIn } from "../../support/git/remote.ts";
 
 let project: AccountProject;
 beforeEach(async () => {
-  project = await openAccountProject();
+  project = await openAccountProject(undefined, { isDoctor: true });
 });
 afterEach(() => project.close());
 
@@ -62,7 +62,17 @@ test("a workflow of other targets, hosts and versions is reported, with what rep
 });
 
 describe("one cause is one failed check, and what depends on it is skipped", () => {
-  const liveChecks = ["service", "read tags", "read users", "read audit log", "read schemas", "response form", "paging", "clock"];
+  const liveChecks = [
+    "service",
+    "read tags",
+    "read users",
+    "read audit log",
+    "read schemas",
+    "response form",
+    "paging",
+    "extended",
+    "clock",
+  ];
   test("a key that the service refuses", async () => {
     await project.importJson();
     project.service.addFault("* .*=status:401");
@@ -126,6 +136,24 @@ test.each([
     advice: expect.stringMatching(/role of th(?:e API|is) key|valid key/u),
   });
   expect(report.exit.code).toBe(state === "fail" ? 1 : 0);
+});
+
+test.each([
+  [false, false, "ok", "does not answer GET"],
+  [true, false, "ok", "set service: { extended: true }"],
+  [false, true, "warn", "extended is on, but"],
+  [true, true, "ok", "extended is on."],
+])("a service that reads assets: %s, the switch: %s", async (extended, isOn, state, found) => {
+  const other = await openAccountProject(undefined, { isDoctor: true, extended });
+  try {
+    const file = join(other.folder, "dimsync.yaml");
+    if (isOn) await writeFile(file, (await readFile(file, "utf8")).replace("apiKey:", "service: { extended: true }, apiKey:"));
+    const { checks } = await doctor(other);
+    expect(checks.find(({ check }) => check === "extended")).toMatchObject({ state, found: expect.stringContaining(found) });
+    expect(other.service.requests.filter(({ path }) => path.startsWith("/v1/assets/"))).toHaveLength(1);
+  } finally {
+    await other.close();
+  }
 });
 
 test("the schemas of one integration are read once, or those of each with --all-integrations", async () => {
@@ -250,7 +278,7 @@ test.each([
   ["lists with pages that the response does not mention", { paging: { style: "silent", size: 50 } }, "paging", "warn"],
   ["schemas without columns", { schemaForm: "snake" }, "response form", "warn"],
 ] as const)("doctor warns of %s", async (_, options, check, state) => {
-  const other = await openAccountProject(undefined, options);
+  const other = await openAccountProject(undefined, { isDoctor: true, ...options });
   try {
     expect((await doctor(other)).checks.find((one) => one.check === check)?.state).toBe(state);
   } finally {

@@ -30,7 +30,7 @@ spec: { integration: orders, rules: [${rules}] }
 const id = "{ match: { column: id }, set: { hashed: false } }";
 
 async function start(...exemptions: readonly string[]) {
-  const service = await startService();
+  const service = await startService({ isDoctor: true });
   onTestFinished(() => service.close());
   const files = { "manifests/p.yaml": policy(...exemptions), "manifests/o.yaml": orders(id) };
   const folder = writeProject({ "dimsync.yaml": configText(service.url, {}), ...files });
