@@ -43,11 +43,12 @@ const protect = "PATCH /v1/integrations/*/schemas";
 const change = "PATCH /v1/integrations/*";
 const [newTag, attach, detach] = ["POST /v1/tags", "POST /v1/tags/*/relation", "DELETE /v1/tags/*/relation"];
 
-/** The writes of each apply, and its exit code. */
+/** The writes of each apply, how many GETs it sends, and its exit code. */
 interface Life {
   readonly created: readonly string[];
   readonly changed: readonly string[];
   readonly reverted: readonly string[];
+  readonly reads: readonly number[];
   readonly codes: readonly number[];
 }
 
@@ -55,14 +56,16 @@ const whole: Life = {
   created: [create, newTag, protect, attach, change],
   changed: [change, protect, attach, detach],
   reverted: [change, attach, detach],
+  reads: [16, 14, 12],
   codes: [0, 0, 0],
 };
 /** No request can resume an integration that was created paused, so none is created until the manifest pauses it. */
-const documented: Life = { created: [], changed: [create, protect], reverted: [], codes: [3, 4, 4] };
+const documented: Life = { created: [], changed: [create, protect], reverted: [], reads: [3, 8, 5], codes: [3, 4, 4] };
 const refused: Life = {
   created: [create, newTag, protect, change],
   changed: [newTag, change, protect],
   reverted: [newTag, change],
+  reads: [17, 14, 12],
   codes: [4, 4, 4],
 };
 
@@ -77,10 +80,13 @@ test.each<[mode: string, service: EmbeddedOptions, extended: boolean, life: Life
   });
   const sent: string[][] = [];
   const codes: number[] = [];
+  const reads: number[] = [];
+  const readCount = () => at.service.counts()["GET"] ?? 0;
   const apply = async () => {
-    const before = at.writes().length;
+    const [before, readsBefore] = [at.writes().length, readCount()];
     const { code } = await at.apply();
     codes.push(code);
+    reads.push(readCount() - readsBefore);
     sent.push(
       at
         .writes()
@@ -105,7 +111,7 @@ test.each<[mode: string, service: EmbeddedOptions, extended: boolean, life: Life
   }
   await apply();
   const sorted = ({ created, changed, reverted }: Life) => [created, changed, reverted].map((one) => [...one].sort());
-  expect({ codes, sent }).toEqual({ codes: life.codes, sent: sorted(life) });
+  expect({ codes, reads, sent }).toEqual({ codes: life.codes, reads: life.reads, sent: sorted(life) });
 });
 
 test("drift of settings is accepted into the manifest, and the plan after it is empty", async () => {

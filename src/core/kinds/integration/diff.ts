@@ -9,7 +9,7 @@ import { shellWord } from "../../text/shell.ts";
 import type { Unit } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
 import type { Selected } from "../select.ts";
-import { settingPaths, settings, supersededIn } from "./settings.ts";
+import { integrationText, settingByHand, settingPaths, settings, supersededIn } from "./settings.ts";
 
 export interface IntegrationUnit extends Unit {
   readonly resource: Resource<IntegrationSpec>;
@@ -136,13 +136,12 @@ function changedCreate(
     });
 }
 
-function expectInstruction(path: Pointer, expected: JsonValue, { id, name }: LiveIntegration): string {
-  const integration = `the integration ${JSON.stringify(name)} (${id})`;
-  const sent = `spec.expect is never sent. With service: { extended: true }, dimsync sends spec.settings${dotted(path)}.`;
-  if (path === "/paused") return `${expected === true ? "Pause" : "Resume"} ${integration} in the service: ${sent}`;
-  if (path === "/name")
-    return `Rename the integration ${id} to ${JSON.stringify(expected)} in the service, or correct spec.expect.name: ${sent}`;
-  return `dimsync has no request that changes it. Correct ${integration} in the service, or correct spec.expect${dotted(path)}.`;
+function expectInstruction(path: Pointer, expected: JsonValue, live: LiveIntegration): string {
+  const byHand = settingByHand(path, expected, live);
+  const instead = `or correct spec.expect${dotted(path)}`;
+  return byHand === undefined
+    ? `dimsync has no request that changes it. Correct ${integrationText(live)} in the service, ${instead}.`
+    : `${byHand}, ${instead}: spec.expect is never sent. With service: { extended: true }, dimsync sends spec.settings${dotted(path)}.`;
 }
 
 const dotted = (path: Pointer): string => path.replaceAll("/", ".");

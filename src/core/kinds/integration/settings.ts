@@ -187,15 +187,21 @@ function updateOf(
 const bodyOf = (changes: readonly PathChange<DraftFacts>[]): JsonObject =>
   Object.fromEntries(changes.map(({ path, after = null }) => [path.slice(1), after]));
 
+/** The integration, as a sentence names it. */
+export const integrationText = ({ id, name }: LiveIntegration): string =>
+  name === "" ? `the integration ${id}` : `the integration ${JSON.stringify(name)} (${id})`;
+
+/** How to change the setting at this path by hand; undefined if there is none. */
+export function settingByHand(path: Pointer, after: JsonValue, live: LiveIntegration): string | undefined {
+  const name = names.find((one) => path === `/${one}`);
+  return name === undefined ? undefined : settings[name].byHand(after, integrationText(live));
+}
+
 /** What to do by hand, and why no request does it. */
-function manualStep(
-  { name, path, wanted, live: actual }: Compared,
-  { id, name: liveName }: LiveIntegration,
-  extended: Extended | undefined,
-) {
-  const is = liveName === "" ? `the integration ${id}` : `the integration ${JSON.stringify(liveName)} (${id})`;
+function manualStep({ name, path, wanted, live: actual }: Compared, live: LiveIntegration, extended: Extended | undefined) {
+  const byHand = settings[name].byHand(wanted, integrationText(live));
   const why = whyNotSent(extended, "PATCH /v1/integrations/{id}");
-  return { path, expected: wanted, actual, instruction: `${settings[name].byHand(wanted, is)}, or correct spec.settings.${name}: ${why}` };
+  return { path, expected: wanted, actual, instruction: `${byHand}, or correct spec.settings.${name}: ${why}` };
 }
 
 /** The live settings as the JSON document that bodies of PATCH point into. */
