@@ -114,15 +114,26 @@ test.each<[mode: string, service: EmbeddedOptions, extended: boolean, life: Life
   expect({ codes, reads, sent }).toEqual({ codes: life.codes, reads: life.reads, sent: sorted(life) });
 });
 
-test("drift of settings is accepted into the manifest, and the plan after it is empty", async () => {
-  const at = await scene(first, {
+test("drift of settings and sync modes is accepted into the manifests; that of tag relations is left to people", async () => {
+  const at = await scene(together(first, columns(mode)).replace(columns(), ""), {
     service: { observed: true, ids: "short", state: seedAccount() },
     config: { service: { extended: true } },
   });
-  expect((await at.apply()).code).toBe(0);
-  at.service.mutate(({ integrations }) => void Object.assign(integrations.at(-1) ?? {}, { name: "Returned", paused: true }));
+  const applied = await at.apply();
+  expect(applied.code, applied.stderr).toBe(0);
+  at.service.mutate((account) => {
+    drifted(account);
+    const returns = account.integrations.at(-1);
+    if (returns === undefined) return;
+    Object.assign(returns, { paused: true });
+    Object.assign(returns.settings, { replicationFrequency: "60" });
+    for (const schema of Object.values(returns.schemas)) Object.assign(schema.tables["orders"] ?? {}, { syncMode: "Change Stream" });
+  });
   const accepted = await at.run(["drift", "--resolve", "accept"]);
-  expect(accepted.stderr).toContain("Differences accepted: 2, not accepted: 0.");
+  expect(accepted.stderr).toContain("Differences accepted: 4, not accepted: 2.");
+  expect(accepted.stderr).toContain("remove the resource from spec.resources");
+  expect(accepted.stderr).toContain("Add the resource to spec.resources");
   const { plan } = await at.plan();
-  expect(plan).toMatchObject({ complete: true, items: [], manual: [], blocked: [], deferred: [] });
+  expect(plan).toMatchObject({ complete: true, manual: [], blocked: [], deferred: [] });
+  expect(plan.items.map(({ action }) => action)).toEqual(["relate", "unrelate"]);
 });

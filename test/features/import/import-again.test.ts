@@ -79,7 +79,7 @@ describe("what a manifest covers stays as it is, and the plan after the import r
       "an integration that is paused",
       ({ integrations: [orders] }) => void Object.assign(orders ?? {}, { paused: true }),
       [
-        'Integration/orders: /paused: Resume the integration "Orders" (8f1c) in the service: spec.expect is never sent. With service: { extended: true }, dimsync sends spec.settings.paused.',
+        'Integration/orders: /paused: Resume the integration "Orders" (8f1c) in the service, or correct spec.expect.paused: spec.expect is never sent. With service: { extended: true }, dimsync sends spec.settings.paused.',
       ],
     ],
     [
@@ -154,7 +154,7 @@ spec:
   const before = await project.read("manifests/hand.yaml");
   const report = await project.importJson({}, ["Integration/sales"]);
   expect(report.remaining).toEqual([
-    'Integration/sales: /paused: Pause the integration "Orders" (8f1c) in the service: spec.expect is never sent. With service: { extended: true }, dimsync sends spec.settings.paused.',
+    'Integration/sales: /paused: Pause the integration "Orders" (8f1c) in the service, or correct spec.expect.paused: spec.expect is never sent. With service: { extended: true }, dimsync sends spec.settings.paused.',
   ]);
   expect(report.notices).toEqual([
     expect.stringMatching(
