@@ -1,4 +1,4 @@
-import { countOf, type Envelope, listOf, memberOf, openEnvelope, type Part, type Where } from "../model/decode.ts";
+import { countOf, type Envelope, listOf, malformed, memberOf, openEnvelope, type Part, type Where } from "../model/decode.ts";
 import { isInCreation, readNow, readOr, ServiceError } from "../model/errors.ts";
 import { type ExtendedCall, isNotOffered } from "../model/extended.ts";
 import { defined, isObject, type JsonValue, own } from "../model/json/json.ts";
@@ -46,9 +46,15 @@ export function createReads(exchange: SendRequest, worked: Worked, extended: Map
   const one = async <T extends Listed>({ name, one: decode, inCreation, extended: call }: List<T>, id: string): Promise<T | undefined> => {
     if (decode === undefined) return undefined;
     const path = urlPath(["v1", name, id]);
-    if (call !== undefined) return ifOffered(call, () => getOne(path, ({ data }) => decode(data), { absent: orError(isObjectGone) }));
+    // A plan would bind the manifest to another object.
+    const asked = ({ data }: Envelope): T => {
+      const found = decode(data);
+      if (found.id !== id) throw malformed(whereOf(path), "/data", `is the object ${JSON.stringify(found.id)}, which was not asked for`);
+      return found;
+    };
+    if (call !== undefined) return ifOffered(call, () => getOne(path, asked, { absent: orError(isObjectGone) }));
     return readOr(
-      () => getOne(path, ({ data }) => decode(data)),
+      () => getOne(path, asked),
       (failure) => {
         if (inCreation === undefined || !isInCreation(failure)) throw failure;
         return inCreation(id);

@@ -113,6 +113,11 @@ describe("responses that violate the interface are refused with the pointer", ()
     ],
     "schemas that are missing": ['{"data":{}}', "schemas", "/data/schemas is not an object"],
     "a total that is a string": ['{"data":{"totalItems":"1","items":[]}}', "auditLogs", "/data/totalItems is not an integer"],
+    "another object than the one of the request": [
+      '{"data":{"id":"u","name":"x"}}',
+      "tag",
+      '/data is the object "u", which was not asked for',
+    ],
     "resources that are strings": [
       '{"data":{"id":"t","name":"x","taggedResources":["1"]}}',
       "tag",
