@@ -74,12 +74,7 @@ export function createTransport(options: TransportOptions): Transport {
   const { base, env, timeoutMs, connections } = options;
   // Fails here, before the first request.
   proxyFor(base, env);
-  const open = (): Promise<Dispatcher> => openPool(base, { env, timeoutMs, connections });
-  const pools: Record<"kept" | "fresh", { opening?: Promise<Dispatcher>; opened?: Dispatcher }> = {
-    // Its code loads while the records are read.
-    kept: { opening: open() },
-    fresh: {},
-  };
+  const pools: Record<"kept" | "fresh", { opening?: Promise<Dispatcher>; opened?: Dispatcher }> = { kept: {}, fresh: {} };
   const wire = wireOf(options);
   let underWay = 0;
   let onIdle: (() => void) | undefined;
@@ -90,7 +85,7 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         const pool = request.method === "POST" ? pools.fresh : pools.kept;
         if (pool.opened === undefined) {
-          pool.opening ??= open();
+          pool.opening ??= openPool(base, { env, timeoutMs, connections });
           pool.opened = await pool.opening;
         }
         return await dispatch(pool.opened, wire, request, signal);
