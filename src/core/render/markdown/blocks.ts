@@ -30,8 +30,7 @@ function entryList({ entries, noun: one = "entry" }: Section, detail: Detail): s
 }
 
 /** The sign and the head: "`~` `Schemas/orders`". */
-export const headText = ({ sign, head }: Pick<Entry, "sign" | "head">): string =>
-  joinParts([sign === undefined || sign === "" ? "" : `\`${sign}\``, rowText(head, span)], " ");
+export const headText = ({ sign = "", head }: Pick<Entry, "sign" | "head">): string => joinParts([code(sign), rowText(head, span)], " ");
 
 /** "[ ]", "**error**", "`~`" */
 function markOf({ task, label, sign = "" }: { readonly [Key in "task" | "label" | "sign"]?: Entry[Key] | undefined }): string {
