@@ -182,7 +182,7 @@ async function prebuildHelp() {
   for (const [name, text] of [["dimsync", program], ...texts]) await writeFile(inOut(`help/${name}.txt`), text);
 }
 
-/** index.d.ts holds what the library exports and nothing else; index.d.cts is the same for `require`. */
+/** index.d.cts holds what the library exports and nothing else; index.d.ts exports the same to ES modules. */
 async function declarations() {
   const folder = await mkdtemp(join(tmpdir(), "dimsync-types-"));
   try {
@@ -192,7 +192,7 @@ async function declarations() {
     // The compiler copies no file that is a declaration already.
     for (const file of generatedTypes) await copyFile(at(`src/${file}`), join(folder, file));
     await bundleTypes(folder, inOut("."));
-    await copyFile(inOut("index.d.ts"), inOut("index.d.cts"));
+    await writeFile(inOut("index.d.ts"), 'export * from "./index.cjs";\n');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

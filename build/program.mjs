@@ -67,7 +67,7 @@ async function bundled(root, { version, sourceMaps = false }, { input, plugins, 
   }
 }
 
-/** Writes FOLDER/index.d.ts, the declarations of the library in one file, from those that the compiler wrote into `declarations`. */
+/** Writes FOLDER/index.d.cts, the declarations of the library in one file, from those that the compiler wrote into `declarations`. */
 export async function bundleTypes(declarations, folder) {
   const bundle = await rolldown({
     input: join(declarations, "index.d.ts"),
@@ -75,7 +75,7 @@ export async function bundleTypes(declarations, folder) {
     plugins: [dts({ dtsInput: true, emitDtsOnly: true }), docsBeforeMembers, declaredGlobals],
     checks: { pluginTimings: false },
   });
-  await bundle.write({ dir: folder, format: "esm", entryFileNames: "index.d.ts" });
+  await bundle.write({ dir: folder, format: "esm", entryFileNames: "index.d.cts" });
   await bundle.close();
 }
 
