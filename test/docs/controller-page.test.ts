@@ -1,14 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { parse, stringify } from "yaml";
-import { controllerMetrics } from "../../src/features/controller/page/metrics.ts";
+import { parse } from "yaml";
 import { accountStates } from "../../src/features/controller/views/status.ts";
 import { document } from "../features/controller/page/openapi.ts";
-import { account, now } from "../features/controller/page/world.ts";
-import { program } from "../support/programs.mjs";
-import { needs } from "../support/programs.ts";
-import { writeProject } from "../support/project-folder.ts";
+import { metrics, queries } from "./controller-metrics.ts";
 
 const page = readFileSync("docs/controller-page.md", "utf8");
 
@@ -17,17 +12,6 @@ const firstCells = (head: string): readonly string[] => {
   const [, rows = ""] = new RegExp(`^\\| ${head} \\|.*\\n\\|[-|]+\\|\\n((?:\\|.*\\n)+)`, "mu").exec(page) ?? [];
   return [...rows.matchAll(/^\| `([^`]+)`/gmu)].map(([, cell = ""]) => cell);
 };
-
-const metrics = controllerMetrics(
-  {
-    accounts: [account({ labels: {} })],
-    queue: { due: 0, running: 0, overdue: 0 },
-    workers: [{ id: "w", isStuck: false, checks: [{ account: "prod", since: now.toISOString(), seconds: 1 }] }],
-    receivers: [{ source: "data", name: "chat", type: "json", lastTriedAt: null, failure: null }],
-    counters: ["runs", "notifications"].map((name) => ({ name, label: "x", value: 1 })),
-  },
-  now,
-);
 
 /** Every metric, with its labels. */
 const emitted = new Map(
@@ -73,33 +57,8 @@ test("the alert rules use metrics and labels that exist", () => {
   }
 });
 
-const queries = [...readFileSync("examples/controller/grafana-dashboard.json", "utf8").matchAll(/"expr": ("(?:[^"\\]|\\.)*")/gu)].map(
-  ([, expr = ""]): string => JSON.parse(expr),
-);
-
 test("the Grafana dashboard uses metrics that exist", () => {
   expect(queries.length).toBeGreaterThan(15);
   const names = queries.flatMap((expr) => expr.match(/dimsync_\w+/gu) ?? []).map((name) => name.replace(/_bucket$/u, ""));
   expect(names.filter((name) => !emitted.has(name))).toEqual([]);
-});
-
-/** promtool of Prometheus: its output, and whether it found nothing wrong. */
-const promtool = (args: readonly string[], input?: string) => {
-  const { status, stdout, stderr } = spawnSync(program("promtool"), args, { input, encoding: "utf8" });
-  return { status, text: `${stdout}${stderr}` };
-};
-
-test("promtool finds nothing wrong with the metrics", needs("promtool"), () => {
-  expect(promtool(["check", "metrics"], metrics)).toEqual({ status: 0, text: "" });
-});
-
-test("promtool accepts the queries of the dashboard", needs("promtool"), () => {
-  const rules = queries.map((expr, index) => ({ record: `query:${index}`, expr: expr.replaceAll("$__rate_interval", "5m") }));
-  const folder = writeProject({ "rules.yaml": stringify({ groups: [{ name: "dashboard", rules }] }) });
-  expect(promtool(["check", "rules", `${folder}/rules.yaml`]).text).toContain(`SUCCESS: ${queries.length} rules found`);
-});
-
-test("promtool accepts the alert rules, and they fire when they should", needs("promtool"), () => {
-  expect(promtool(["check", "rules", "examples/controller/prometheus-rules.yaml"])).toMatchObject({ status: 0 });
-  expect(promtool(["test", "rules", "test/docs/prometheus-rules.test.yaml"]).text).toContain("SUCCESS");
 });
