@@ -9,9 +9,10 @@ const require = createRequire(import.meta.url);
 /** The packages among them: each must be a file NAME.cjs beside the bundles. */
 export const lazyPackages = ["yaml", "picomatch", "string-width"];
 const lazyModules = [...lazyPackages, "node:crypto", "node:child_process"];
-/** Files that the bundles in lib/ load when they are needed: stand-ins' packages, validators, JSON Schemas. */
-const besideBundles =
-  /^\.\/(?:yaml|picomatch|string-width)\.cjs$|^\.\/validators\/[\w-]+\.generated\.cjs$|^\.\.\/\.\.\/schema\/[\w.-]+\.json$/u;
+/** Files that the bundles in lib/ load when they are needed: stand-ins' packages, validators; and JSON Schemas. */
+const besideBundles = /^\.\/(?:yaml|picomatch|string-width)\.cjs$|^\.\/validators\/[\w-]+\.generated\.cjs$/u;
+/** From src/core/manifests/. */
+const schemas = "../../../schema/";
 const prefix = "\0lazy:";
 const noHttp2 = "\0no-http2";
 const noAjv = "\0no-ajv";
@@ -29,6 +30,7 @@ export const lazyLoading = {
     if (module === "node:http2") return { id: noHttp2, moduleSideEffects: false };
     if (module === "pg-native") return { id: noPgNative, moduleSideEffects: false };
     if (module === "../validation/ajv-provider.js") return { id: noAjv, moduleSideEffects: false };
+    if (module.startsWith(schemas)) return { id: `../../schema/${module.slice(schemas.length)}`, external: true };
     if (besideBundles.test(module) || importer.startsWith(prefix)) return { id: module, external: true };
     // undici looks into node:crypto when it is loaded.
     if (!lazyModules.includes(module) || importer.replaceAll("\\", "/").includes("/undici/")) return undefined;

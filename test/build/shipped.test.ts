@@ -41,6 +41,12 @@ test("the bundles load nothing but modules of Node and files beside them, unless
   expect(unknown).toEqual([]);
 });
 
+test("the program does not contain the schemas that it loads for a message", () => {
+  const texts = ["Config", "SchemaConfig"].map((title) => `title:\`${title}\``);
+  const files = readdirSync("dist/lib").filter((file) => file.endsWith(".cjs"));
+  expect(files.filter((file) => texts.some((text) => readFileSync(join("dist/lib", file), "utf8").includes(text)))).toEqual([]);
+});
+
 describe("the bill of materials", () => {
   const text = execFileSync(process.execPath, ["build/sbom.mjs"], { encoding: "utf8" });
   const bom = JSON.parse(text) as {
