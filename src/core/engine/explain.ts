@@ -64,11 +64,13 @@ export interface Explained extends Explanation {
 /** Why a schema, table or column has its desired state. Throws E_UNKNOWN_ADDRESS and E_NOT_LIVE, and ServiceError if a read fails. */
 export async function explainNode(session: Session, address: Address, path: NodePath): Promise<readonly Explained[]> {
   const observed = await observeConfigs(session, (one) => one === address);
-  if (observed.units.length === 0 && !observed.isWaiting)
+  if (observed.units.length === 0 && !observed.isWaiting) {
+    refuseErrors(observed.problems); // A SchemaConfig with errors selects nothing, and may be the one that is asked for.
     throw new DimsyncError(
       "E_UNKNOWN_ADDRESS",
       `No SchemaConfig selects a live integration with the address ${JSON.stringify(address)}.${didYouMean(address, observed.known)}`,
     );
+  }
   if (observed.units.length === 0)
     throw new DimsyncError(
       "E_NOT_LIVE",
@@ -120,7 +122,7 @@ async function explainUnit(
   };
 }
 
-/** The part of a request that leads to a node: its ancestors with their own members, without siblings. */
+/** The part of a request that leads to a node: its ancestors with their own members, without siblings. None if it only goes through the node. */
 function partOf({ body, ...request }: PlannedRequest, path: NodePath): readonly PlannedRequest[] {
   const part = (
     map: unknown,
@@ -130,9 +132,9 @@ function partOf({ body, ...request }: PlannedRequest, path: NodePath): readonly 
     const entry: unknown = isObject(map) && name !== undefined ? own(map, name) : undefined;
     if (name === undefined || !isObject(entry)) return undefined;
     const scalars = Object.entries(entry).filter(([, member]) => typeof member !== "object");
-    const inner = below.length === 0 ? {} : part(own(entry, next), below, deeper);
-    if (inner === undefined) return undefined;
-    return Object.fromEntries([[name, { ...Object.fromEntries(scalars), ...(Object.hasOwn(entry, next) ? { [next]: inner } : {}) }]]);
+    const inner = below.length === 0 ? undefined : part(own(entry, next), below, deeper);
+    if (below.length === 0 ? scalars.length === 0 : inner === undefined) return undefined;
+    return Object.fromEntries([[name, { ...Object.fromEntries(scalars), ...(inner === undefined ? {} : { [next]: inner }) }]]);
   };
   const schemas = part(own(body, "schemas"), path, ["tables", "columns"]) as JsonObject | undefined; // members of a JSON value
   return schemas === undefined ? [] : [{ ...request, body: { schemas } }];
@@ -195,6 +197,8 @@ interface ObservedConfigs {
   readonly reads: Reads;
   readonly account: AccountView;
   readonly needs: ReadNeeds;
+  /** Of all SchemaConfigs. */
+  readonly problems: readonly Problem[];
 }
 
 /** Looks up the integrations whose schemas, or one of whose SchemaConfigs, are wanted. Their schemas are not read yet. */
@@ -220,7 +224,8 @@ async function observeConfigs(session: Session, isWanted: (address: Address) => 
   const claimColumns = columnBudget(project.settings.client.maxColumnReads);
   const needs = { policyColumns: columnsNeeded(session, () => undefined), claimColumns, isNew: () => false };
   const units = found.units.filter(isNamed);
-  return { units, isWaiting: found.deferred.some(isNamed), known: [...new Set(known.flat())], reads, account, needs };
+  const isWaiting = found.deferred.some(isNamed);
+  return { units, isWaiting, known: [...new Set(known.flat())], reads, account, needs, problems: found.problems };
 }
 
 function existing<T>({ liveId, address }: SchemaConfigUnit, live: T | undefined): T {

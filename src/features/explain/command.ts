@@ -81,6 +81,7 @@ function factsOf(one: ExplainedNode): readonly Fact[] {
     ...(one.notKept ?? []).map((value): Fact => ["not kept", notKeptText(value)]),
     ["change", one.changes.length === 0 ? "none" : ""],
     ...one.changes.map(({ key, before, after, risk }): Fact => ["change", `${key} ${before ?? "unknown"} → ${after}   ${risk}`]),
+    ...(one.notSent ?? []).map((text): Fact => ["not sent", text]),
     ...requestFacts(one),
     ...readerFacts(one),
     ...eventTexts(one).map((text, index): Fact => [index === 0 ? "events" : "", text]),

@@ -376,6 +376,100 @@ describe("render --expand", () => {
   });
 });
 
+describe("sync modes and cursors", () => {
+  const modes = `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: Orders
+  rules:
+    - { id: names, match: { column: "*name*" }, set: { hashed: true } }
+    - { id: all, match: { table: customers }, set: { syncMode: full refresh } }
+    - { id: cursors, match: { table: [customers, order_items] }, set: { syncMode: incremental, cursorField: created_at } }
+    - { id: hidden, match: { table: payments }, set: { cursorField: paid_at } }
+  schemas: { reporting: { tables: { daily_sales: { syncMode: Change Stream } } } }
+`;
+  const extended = { text: modes, parts: { service: { extended: true } }, options: { observed: true, ids: "short" } } as const;
+
+  test.each<[string, string, readonly string[]]>([
+    [
+      "from the rule that decides both, with the request that sends them",
+      "public.customers",
+      [
+        "all       syncMode: full refresh                           overridden                         manifests/a.yaml:8",
+        "cursors   syncMode: incremental, cursorField: created_at   decides syncMode and cursorField   manifests/a.yaml:9",
+        "outcome   managed: syncMode: incremental, cursorField: created_at",
+        "change    cursorField updated_at → created_at   neutral",
+        '{"schemas":{"public":{"tables":{"customers":{"cursorField":"created_at"}}}}}',
+      ],
+    ],
+    [
+      "from the literal tree",
+      "reporting.daily_sales",
+      [
+        "literal   syncMode: Change Stream   decides syncMode   manifests/a.yaml:11",
+        "outcome   managed: syncMode: Change Stream",
+        "change    syncMode FULL_REFRESH → Change Stream   neutral",
+      ],
+    ],
+    [
+      "that are not sent, because the table has no such column",
+      "public.order_items",
+      ["change     none", 'not sent   syncMode and cursorField, because the table has no column "created_at"'],
+    ],
+    [
+      "that are not sent, because the service does not show the cursor",
+      "public.payments",
+      ["change     none", "not sent   cursorField, because the service does not show the live value"],
+    ],
+  ])("explain shows those %s", async (_sentence, path, expected) => {
+    const { run } = await start(extended);
+    const { code, stdout } = await run("explain", "Schemas/Orders", path);
+    const lines = stdout.split("\n").map((line) => line.trim());
+    expect([code, lines.filter((line) => expected.includes(line))]).toEqual([0, expected]);
+    expect(lines.filter((line) => line.startsWith("request")).length).toBeLessThan(2);
+  });
+
+  test("render --expand writes those that result, and the plan with them sends the same", async () => {
+    const { run, folder } = await start(extended);
+    const { code, stdout } = await run("render", "--expand");
+    expect([code, parseAllDocuments(stdout)[0]?.toJS().spec.schemas]).toEqual([
+      0,
+      {
+        public: {
+          tables: {
+            customers: {
+              ...{ syncMode: "incremental", cursorField: "created_at" },
+              columns: { first_name: { hashed: true }, last_name: { hashed: true } },
+            },
+            order_items: { syncMode: "incremental", cursorField: "created_at" },
+            payments: { cursorField: "paid_at" },
+            users: { columns: { display_name: { hashed: true } } },
+          },
+        },
+        reporting: { tables: { daily_sales: { syncMode: "Change Stream" } } },
+      },
+    ]);
+    const bodies = async () => (JSON.parse((await run("plan", "-o", "json")).stdout) as Plan).items.flatMap(({ requests }) => requests);
+    const before = await bodies();
+    writeFileSync(`${folder}/manifests/a.yaml`, stdout);
+    expect([before.length, await bodies()]).toEqual([2, before]);
+  });
+
+  test.each([
+    ["explain", "Schemas/Orders", "public.customers"],
+    ["explain", "SchemaConfig/orders", "public.customers"],
+    ["render", "--expand"],
+  ])("without service.extended, %s %s names the lines that set them", async (...argv) => {
+    const { run } = await start({ ...extended, parts: {} });
+    expect(await run(...argv)).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/a\.yaml:8:\d+ +E_UNWRITABLE_FIELD[\s\S]*set service: \{ extended: true \} for the target/u),
+    });
+  });
+});
+
 test("the address of a SchemaConfig with lower priority explains the same", async () => {
   const above =
     "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: above }\nspec:\n  integration: orders\n  priority: 1\n  rules: [{ match: { table: users }, set: { enabled: false } }]\n";

@@ -159,7 +159,7 @@ export function collectTexts(evaluation: Evaluation, { path, live, texts }: Tabl
   const warn = (code: "W_CURSOR_MISSING" | "W_RESYNC", by: ProgramRule | Layer): void =>
     addWarning(stats, { key: `${code} ${by.type === "rule" ? by.index : by.config.address}`, code, by }, path);
   const { cursorField } = texts;
-  if (cursorField !== undefined && live.columns !== undefined && own(live.columns, cursorField.value) === undefined) {
+  if (cursorField !== undefined && lacksColumn(live, cursorField.value)) {
     warn("W_CURSOR_MISSING", cursorField.by);
     return;
   }
@@ -178,6 +178,9 @@ export function collectTexts(evaluation: Evaluation, { path, live, texts }: Tabl
   }
   if (resyncedBy !== undefined && isEnabled(live)) warn("W_RESYNC", resyncedBy);
 }
+
+/** Whether the table is known not to have the column. */
+export const lacksColumn = ({ columns }: LiveTable, name: string): boolean => columns !== undefined && own(columns, name) === undefined;
 
 /** The table that the walk is in. */
 export interface TableState {

@@ -20,7 +20,7 @@ import { nodeText } from "../../text/paths.ts";
 import { nearest, suggestion } from "../../text/suggest.ts";
 import type { ModeSource, RuleProgram } from "./compiled-config.ts";
 import type { NewColumns } from "./evaluate.ts";
-import { causeOf, type Evaluation, isSwitchedOff, type NodeChange } from "./evaluation.ts";
+import { causeOf, type Evaluation, isSwitchedOff, lacksColumn, type NodeChange } from "./evaluation.ts";
 import { coversItself, type Step, steps, textsOf } from "./rules/resolve-rules.ts";
 import type { CachedMatch, RuleCache } from "./rules/rule-cache.ts";
 import { type ManagedNode, managedAt, managedEnabled } from "./scan.ts";
@@ -56,6 +56,8 @@ export interface Explanation {
   readonly outcome: ColumnTree & TableTexts;
   /** What a plan would change in this node. */
   readonly changes: readonly NodeChange[];
+  /** Which of the desired values are not sent although the live ones may differ, and why. */
+  readonly notSent?: readonly string[];
 }
 
 /** The value that manifests set for a field of a node, and where; undefined if they set none. */
@@ -112,14 +114,31 @@ export function explain(
   const isKept = evaluation.keptKeys.some((one) => comparePaths(one, path) === 0);
   const enabled = isKept ? undefined : set;
   const applied = [...appliedSteps(cache.program, managed, path), ...(unmatched === undefined ? [] : [appliedMode(unmatched)])];
+  const outcome = defined({ enabled, hashed: resolution.hashed, ...textsOf(resolution) });
+  const notSent = valuesNotSent(outcome, path, { unshown: evaluation.unshown, table });
   return {
     path,
     live: node,
     applied: [...(isKept || off !== undefined ? applied.map(withoutEnabled) : applied), ...(off === undefined ? [] : [appliedMode(off)])],
     state: resolution.ignored ? "ignored" : resolution.covered || mode !== undefined || off !== undefined ? "managed" : "unmanaged",
-    outcome: defined({ enabled, hashed: resolution.hashed, ...textsOf(resolution) }),
+    outcome,
     changes: evaluation.changes.filter((one) => comparePaths(one.path, path) === 0),
+    ...(notSent.length === 0 ? {} : { notSent }),
   };
+}
+
+function valuesNotSent(
+  outcome: Explanation["outcome"],
+  path: NodePath,
+  { unshown, table }: Pick<Evaluation, "unshown"> & { readonly table: LiveTable | undefined },
+): readonly string[] {
+  const { cursorField } = outcome;
+  if (cursorField !== undefined && table !== undefined && lacksColumn(table, cursorField))
+    return [
+      `${tableTexts.filter((key) => outcome[key] !== undefined).join(" and ")}, because the table has no column ${JSON.stringify(cursorField)}`,
+    ];
+  const unknown = (["enabled", "hashed", ...tableTexts] as const).filter((key) => unshown.includes(nodePointer(path, key)));
+  return unknown.map((key) => `${key}, because the service does not show the live value`);
 }
 
 const withoutEnabled = (setting: AppliedSetting): AppliedSetting => ({ ...setting, wins: setting.wins.filter((key) => key !== "enabled") });
