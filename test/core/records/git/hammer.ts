@@ -19,6 +19,8 @@ export interface HammerOptions {
   readonly seed: number;
   readonly seconds: number;
   readonly machines: number;
+  /** The time-to-live of the lease. A third of it limits each write, so a slow machine needs a longer one. */
+  readonly ttlMs: number;
   /** The fault of affected pushes. */
   readonly faults?: readonly GitFault[];
   /** The fraction of pushes with a fault. */
@@ -48,7 +50,6 @@ export interface HammerReport {
 }
 
 const ref = "refs/dimsync/prod";
-const ttlMs = 6_000;
 
 interface WorkerEvent {
   readonly type: "intended" | "created" | "ended" | "failed";
@@ -61,6 +62,7 @@ interface WorkerEvent {
 }
 
 export async function hammer(options: HammerOptions): Promise<HammerReport> {
+  const { ttlMs } = options;
   const random = randomOf(options.seed);
   const remote = gitRemote();
   const http = await gitHttp(remote.bare, 700);
@@ -80,6 +82,7 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
       stdio: ["ignore", "pipe", "inherit"],
     });
     children.add(child);
+    child.on("exit", (code) => void (code !== null && events.push({ type: "failed", code: `exit ${code}` })));
     let text = "";
     child.stdout?.setEncoding("utf8").on("data", (part: string) => {
       text += part;
@@ -103,10 +106,12 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
     return faults[Math.floor(random() * faults.length)];
   });
   const end = Date.now() + options.seconds * 1000;
-  const isEnough = (): boolean => counts.faults > 0 && events.some(({ type }) => type === "created");
+  const ends = (): number => events.filter(({ type }) => type === "ended" || type === "failed").length;
+  // A broken machine may never create anything, but each of its runs ends.
+  const isEnough = (): boolean => ends() >= options.machines || (counts.faults > 0 && events.some(({ type }) => type === "created"));
   while (!options.signal.aborted && (Date.now() < end || !isEnough())) {
     await sleep(500 + random() * 1_500);
-    // On a slow machine, no run may have created anything yet. From now on none is killed.
+    // On a slow machine, no run may have ended yet. From now on none is killed.
     if (Date.now() >= end) continue;
     const victim = Math.floor(random() * machines.length);
     const { folder, child } = machines[victim] ?? { folder: "", child: undefined };
