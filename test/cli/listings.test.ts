@@ -1,9 +1,12 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
+import type { EmbeddedOptions } from "../../src/embedded/index.ts";
 import { runCommand } from "../support/command.ts";
+import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
+import { startService } from "../support/service.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -70,4 +73,29 @@ test("an address means the id that it is bound to", async () => {
     code: 1,
     stderr: 'dimsync: E_UNKNOWN_ADDRESS: Integration/order is not bound in target "prod". The list shows the ids.',
   });
+});
+
+test("an asset is read by its id with service.extended, and a service without the request is named", async () => {
+  const read = async (options: EmbeddedOptions, name?: string) => {
+    const observed = await startService(options);
+    onTestFinished(() => observed.close());
+    const id = observed.state().assets[0]?.id ?? "";
+    const project = writeProject({
+      "dimsync.yaml": configText(observed.url, { service: { extended: true } }),
+      "dimsync.bindings.yaml": "apiVersion: dimsync/v1\nkind: Bindings\ntargets:\n  test:\n    Asset/warehouse: { id: ID }\n".replace(
+        "ID",
+        id,
+      ),
+    });
+    return runCommand(["get", "asset", name ?? id, "-o", "json"], project, { [keyVariable]: observed.apiKey });
+  };
+  const observed: EmbeddedOptions = { observed: true, ids: "short" };
+  const byId = await read(observed);
+  expect([byId.code, JSON.parse(byId.stdout)]).toMatchObject([0, { name: "Warehouse", connectionType: "multi_purpose" }]);
+  expect((await read(observed, "Asset/warehouse")).stdout).toBe(byId.stdout);
+  expect((await read(observed, "warehouse")).stdout).toBe(byId.stdout);
+  expect((await read(observed, "none")).stderr).toMatch(/E_NOT_FOUND.*"none"[\s\S]*dimsync get integrations -o json/u);
+  expect((await read({ ...observed, extended: false })).stderr).toContain(
+    "E_NOT_OFFERED: dimsync cannot read assets: the service has no GET /v1/assets/{id}.",
+  );
 });

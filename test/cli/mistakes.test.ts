@@ -35,7 +35,7 @@ const rows: Readonly<Record<string, Row>> = {
   "--no-cache, which is gone": { args: ["plan", "--no-cache"], shows: ["Unknown option '--no-cache'", "every plan compares everything"] },
   "the command test, which is gone": { args: ["test"], shows: ["Unknown command 'test'", "Write a Policy"] },
   "--json": { args: ["plan", "--json"], shows: ["Unknown option '--json'", "use -o json", "dimsync plan --help"] },
-  "an unknown kind of get": { args: ["get", "monitors"], shows: ['no kind "monitors"', "Kinds: Integration, Schemas, Tag, User."] },
+  "an unknown kind of get": { args: ["get", "monitors"], shows: ['no kind "monitors"', "Kinds: Asset, Integration, Schemas, Tag, User."] },
   "the service as an option of init": {
     args: ["init", "--base-url", "https://api.example.com"],
     shows: ["'--base-url'", "DIMSYNC_BASE_URL"],
@@ -110,8 +110,15 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "a saved plan that does not exist": { args: ["apply", "plan.json"], shows: ["E_PLAN_FILE", "plan.json"] },
   "get with an unknown kind": { args: ["get", "intgration"], shows: ["Did you mean Integration?"] },
-  "assets, which cannot be read": { args: ["get", "assets"], shows: ["no request that reads assets", "dimsync get integrations"] },
-  "schemas without an integration": { args: ["get", "schemaconfigs"], shows: ["no list of all schemas", "dimsync get Schemas ID"] },
+  "assets, of which there is no list": { args: ["get", "assets"], shows: ["no request that lists all assets", "dimsync get Asset ID"] },
+  "an asset without service.extended": {
+    args: ["get", "asset", "s-1"],
+    shows: ["E_NOT_OFFERED", "GET /v1/assets/{id}", "set service: { extended: true }"],
+  },
+  "schemas without an integration": {
+    args: ["get", "schemaconfigs"],
+    shows: ["no request that lists all schemas", "dimsync get Schemas ID"],
+  },
   "a live object that does not exist": { args: ["get", "tag", "t-99"], shows: ["E_NOT_FOUND", '"t-99"', "dimsync get tags"] },
   "render with an unknown manifest": { args: ["render", "Tag/pi"], shows: ["E_UNKNOWN_ADDRESS", "Did you mean Tag/pii?"] },
   "an unknown schema": { args: ["schema", "plans2"], shows: ["Unknown schema", "Schemas: "] },

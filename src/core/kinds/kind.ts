@@ -1,6 +1,6 @@
 import type { Address, Binding, Bindings, EarlierCreate, NaturalKey } from "../model/address.ts";
 import type { ColumnReview } from "../model/columns.ts";
-import type { Extended } from "../model/extended.ts";
+import type { Extended, ExtendedCall } from "../model/extended.ts";
 import type { JsonObject, JsonValue } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveSchemas } from "../model/live.ts";
@@ -201,8 +201,8 @@ export interface ManifestKind {
 
 /** How `dimsync get` reads and prints live objects. */
 export interface LiveView {
-  /** If it is not an object of the kind's list. */
-  readonly one?: { readonly read: (id: string, reads: Reads) => Promise<object | undefined> };
+  /** If it is not an object of the kind's list. `call`: an extended request that it needs. */
+  readonly one?: { readonly read: (id: string, reads: Reads) => Promise<object | undefined>; readonly call?: ExtendedCall | undefined };
   /** The kind that the id belongs to, if not the kind itself. */
   readonly idOf?: string;
   /** Members to print, with dots: "source.name". */
@@ -279,7 +279,7 @@ export interface ComparedObject<Whole> {
  * requests as values.
  */
 export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKind {
-  /** How `get` prints these objects; absent if the service has no call that reads them (assets). */
+  /** How `get` prints these objects; absent if it does not. */
   readonly liveView?: LiveView;
   /** The lists that comparing this manifest needs. */
   lists(resource: Resource, defaults: Pick<AccountView, "taggedBy" | "isDrift" | "extended">): readonly List[];

@@ -11,6 +11,7 @@ import { manifestOfSchemas } from "../../core/kinds/manifests.ts";
 import { integrationOfSchemas, toAddress } from "../../core/model/address.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
+import { whyNotSent } from "../../core/model/extended.ts";
 import type { Reads } from "../../core/model/service.ts";
 import type { Settings } from "../../core/model/settings/config.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
@@ -54,9 +55,11 @@ interface LiveObjects {
 function liveQuery(kind: string, id: string | undefined): LiveQuery {
   const { name, live } = liveKindNamed(kind);
   if (id === undefined && live.list === undefined)
-    throw new DimsyncError("E_USAGE", "The service has no list of all schemas. Give the id of an integration.", {
-      command: `dimsync get ${name} ID`,
-    });
+    throw new DimsyncError(
+      "E_USAGE",
+      `dimsync has no request that lists all ${name.toLowerCase().replace(/s?$/u, "s")}. Give the id of an ${(live.idOf ?? name).toLowerCase()}.`,
+      { command: `dimsync get ${name} ID` },
+    );
   return { name, live, id };
 }
 
@@ -70,7 +73,7 @@ async function readLive(
   return withReadOnly(project, run, async (client) => {
     const boundId = async (address: string): Promise<string | undefined> =>
       (await readRecords(project.settings, run)).bindings.get(address)?.id;
-    const value = await read(client, { name, live, id: liveId }, boundId);
+    const value = await read(client, { name, live, id: liveId }, { boundId, settings: project.settings });
     const columns = id === undefined ? live.columns : [...live.columns, ...(live.more ?? [])];
     // Anything but a list is a single object.
     return { value, rows: Array.isArray(value) ? value : (live.rows?.(value as object) ?? [value]), columns };
@@ -84,16 +87,15 @@ async function liveIdOf(id: string, name: string, settings: Settings, env: Envir
   if (!address.startsWith(`${kind}/`)) return id;
   const bound = (await readRecords(settings, { env })).bindings.get(address)?.id ?? integrationOfSchemas(id);
   if (bound !== undefined) return bound;
-  throw new DimsyncError("E_UNKNOWN_ADDRESS", `${id} is not bound in target ${JSON.stringify(settings.target)}. The list shows the ids.`, {
-    command: `dimsync get ${kind.toLowerCase()}s`,
-  });
+  const { where, command } = whereIdsAre(kind);
+  throw new DimsyncError("E_UNKNOWN_ADDRESS", `${id} is not bound in target ${JSON.stringify(settings.target)}. ${where}`, { command });
 }
 
 /** By id, by live name, or by the name of a bound manifest. */
 async function read(
   reads: Reads,
   { name, live, id }: LiveQuery,
-  boundId: (address: string) => Promise<string | undefined>,
+  { boundId, settings }: { readonly boundId: (address: string) => Promise<string | undefined>; readonly settings: Settings },
 ): Promise<unknown> {
   const kind = (live.idOf ?? name).toLowerCase();
   if (id === undefined) return live.list === undefined ? undefined : (await reads.list(live.list)).items;
@@ -103,10 +105,19 @@ async function read(
   const bound = isOfManifests ? await boundId(toAddress(live.idOf ?? name, id)) : undefined;
   const ofManifest = bound === undefined ? undefined : await readOne(live, bound, reads);
   if (ofManifest !== undefined) return ofManifest;
-  throw new DimsyncError("E_NOT_FOUND", `The account has no ${kind} with the id or name ${JSON.stringify(id)}. The list shows both.`, {
-    command: `dimsync get ${kind}s`,
-  });
+  const call = live.one?.call;
+  if (call !== undefined && reads.offers?.(call) !== true) {
+    const reason = whyNotSent(settings.extended === true ? { missing: new Set([call]) } : undefined, call);
+    throw new DimsyncError("E_NOT_OFFERED", `dimsync cannot read ${kind}s: ${reason}`, { command: "dimsync get integrations" });
+  }
+  const { where, command } = whereIdsAre(live.idOf ?? name);
+  throw new DimsyncError("E_NOT_FOUND", `The account has no ${kind} with the id or name ${JSON.stringify(id)}. ${where}`, { command });
 }
+
+const whereIdsAre = (name: string): { readonly where: string; readonly command: string } =>
+  views[name]?.list === undefined
+    ? { where: "Integrations show the ids of their sources and destinations.", command: "dimsync get integrations -o json" }
+    : { where: "The list shows the ids.", command: `dimsync get ${name.toLowerCase()}s` };
 
 /** The only object with this live name, if there is one. */
 async function readByName(live: View, reads: Reads, name: string, wanted: string): Promise<unknown> {
@@ -120,10 +131,6 @@ function liveKindNamed(text: string): { readonly name: string; readonly live: Vi
   const wanted = singular(text).replace(/^schemaconfig$/u, "schema");
   const found = Object.entries(views).find(([name]) => singular(name) === wanted);
   if (found !== undefined) return { name: found[0], live: found[1] };
-  if (kinds.some(({ name }) => name.toLowerCase() === wanted))
-    throw new DimsyncError("E_USAGE", `dimsync has no request that reads ${wanted}s. Integrations show their names and types.`, {
-      command: "dimsync get integrations",
-    });
   throw new DimsyncError(
     "E_USAGE",
     `The account has no kind ${JSON.stringify(text)}. Kinds: ${liveKinds.join(", ")}.${didYouMean(wanted, liveKinds)}`,
@@ -133,11 +140,14 @@ function liveKindNamed(text: string): { readonly name: string; readonly live: Vi
 /** `get` for agents. */
 export const getTool: Tool = {
   name: "get",
-  description: "Print live integrations, tags, users or the schemas of an integration. Sends only GET requests.",
+  description: "Print live integrations, tags or users, the schemas of an integration, or an asset. Sends only GET requests.",
   parameters: {
     target,
     kind: { type: "string", description: "What to read", values: liveKinds, required: true },
-    id: { type: "string", description: "Live id, or the address of a bound manifest; needed for SchemaConfig: the id of an integration" },
+    id: {
+      type: "string",
+      description: "Live id, or the address of a bound manifest; needed for an asset, and for Schemas: the id of an integration",
+    },
   },
   run: async (call) => {
     const query = liveQuery(text(call, "kind") ?? "", text(call, "id"));

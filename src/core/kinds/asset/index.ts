@@ -94,6 +94,12 @@ export const asset: Kind<AssetUnit, AssetLive> = {
   connectorAt: "/spec",
   isPlainKey: (path, key) => key === "secretVersion" && path.length === 1 && path[0] === "spec",
 
+  liveView: {
+    one: { read: (id, reads) => reads.one(assets, id), call: assets.extended },
+    columns: ["id", "name", "type", "connectionType", "authMethod"],
+    more: ["description", "owners"],
+  },
+
   identify: (resource, account) => identify(resource as Resource<AssetSpec>, account),
 
   conflicts: sameAssets,
