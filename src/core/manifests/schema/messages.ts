@@ -235,6 +235,7 @@ function missingKey(error: SchemaError, { kind, pointer, subject }: ErrorAt): Sc
 
 function missingHint(key: string, pointer: Pointer, kind: string): string {
   if (key === "destination" && pointer === "/spec") return " `create` needs a destination: { asset: NAME } or { id: ID }.";
+  if (key === "enabled" && pointer === "/spec/create") return " Set it, or settings: { paused: … } instead.";
   if (key === "metadata" && kind !== "Config") return " Every manifest needs a name: metadata: { name: … }.";
   if (key === "set") return " A rule needs set: { enabled: … }, set: { hashed: … } or ignore: true.";
   return "";

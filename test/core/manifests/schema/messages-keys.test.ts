@@ -52,6 +52,12 @@ testProblems({
     ["6:3 E_MISSING_KEY"],
     /`replicationFrequency`/u,
   ],
+  "create of a postgres source without enabled": [
+    integration("    sourceConfig: { type: postgres, name: a }", "  settings: { name: x }"),
+    ["6:3 E_MISSING_KEY"],
+    /`enabled`.*settings: \{ paused: … \}/u,
+  ],
+  "settings.paused instead of enabled": [integration("    sourceConfig: { type: postgres, name: a }", "  settings: { paused: true }"), []],
   "create without a destination": [
     integration(...mysql).replace("  destination: { id: d-1 }\n", ""),
     ["4:1 E_MISSING_KEY"],
