@@ -198,8 +198,8 @@ export function accountOf(random: RandomAccount, after: boolean): AccountState {
   return account;
 }
 
-/** The manifests, one document each. */
-export function manifestsOf(random: RandomAccount): readonly object[] {
+/** The manifests, one document each. A target without extended requests refuses manifests with sync modes. */
+export function manifestsOf(random: RandomAccount, withModes: boolean = isExtended(random)): readonly object[] {
   const document = (
     kind: string,
     name: string,
@@ -263,7 +263,7 @@ export function manifestsOf(random: RandomAccount): readonly object[] {
       return isExtended(random) ? [document("Integration", nameOf(index), spec)] : [];
     }),
     ...random.integrations.map((nodes, index) =>
-      document("SchemaConfig", `config-${index}`, { integration: nameOf(index), schemas: declaredSchemas(nodes, isExtended(random)) }),
+      document("SchemaConfig", `config-${index}`, { integration: nameOf(index), schemas: declaredSchemas(nodes, withModes) }),
     ),
     ...random.tags.map(({ declaredDescription, declaredOwner, resources, exclusive }, index) =>
       document("Tag", `tag-${index}`, {

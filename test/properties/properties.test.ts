@@ -9,6 +9,7 @@ import { accountChanges } from "../support/accounts/changes.ts";
 import fc from "../support/fast-check.ts";
 import { filesIn } from "../support/project-folder.ts";
 import { runs } from "../support/sample.ts";
+import { isInInterface } from "../support/service.ts";
 import { accountOf, manifestsOf, type RandomAccount, randomAccount } from "./accounts.ts";
 import { canary, inOneFile, withProject } from "./run.ts";
 
@@ -45,8 +46,7 @@ test("apply makes the declared changes and no others, and the next plan is empty
         const sent = calls().filter(isWrite);
         expect(result.exit).toEqual({ code: 0, reasons: [] });
         expect(result.items.filter(({ outcome }) => outcome !== "done")).toEqual([]);
-        const planned = random.creates ? sent.filter(({ path }) => plannedPaths(first).has(path)) : sent;
-        expect(planned.map(sentText).sort(), "the planned requests are the ones that are sent").toEqual([...plannedTexts(first)].sort());
+        expect(sentTexts(sent, first, random), "the planned requests are the ones that are sent").toEqual([...plannedTexts(first)].sort());
 
         const wanted = accountOf(random, true);
         const made = (path: string): boolean => isNew(before, path);
@@ -70,6 +70,15 @@ test("apply makes the declared changes and no others, and the next plan is empty
     usual,
   );
 });
+
+/** Without what the run sends to objects that it has created. */
+function sentTexts(sent: readonly Exchange[], plan: Plan, { creates }: RandomAccount): readonly string[] {
+  const paths = plannedPaths(plan);
+  return sent
+    .filter(({ path }) => !creates || paths.has(path))
+    .map(sentText)
+    .sort();
+}
 
 const plannedPaths = ({ items }: Plan): ReadonlySet<string> =>
   new Set(items.flatMap(({ requests }) => requests.map(({ path }) => path)).filter((path) => path !== "/v1/integrations"));
@@ -226,6 +235,25 @@ test("with --protect-only no column becomes more readable, it converges, and pla
         expect(changesOf((planned.held ?? []).filter(({ action }) => action !== undefined))).toEqual(wanted);
         await apply();
         expect((await plan()).items).toEqual([]);
+      });
+    }),
+    usual,
+  );
+});
+
+test("with the switch off, the observed service gets no extended request, and the calls in the plan are the calls that are sent", async () => {
+  const allow = new Map([["exposureWindow", "nothing else resumes a new integration"]]);
+  await fc.assert(
+    fc.asyncProperty(randomAccount, async (any) => {
+      const random = { ...any, form: "observed" } as const;
+      const files = inOneFile(manifestsOf(random, false));
+      await withProject(accountOf(random, false), files, "switched off", async ({ plan, drift, apply, calls }) => {
+        const planned = await plan({ allow });
+        await drift();
+        await apply({ allow });
+        const all = calls();
+        expect(all.filter((call) => !isInInterface(call)).map(sentText), "no request is beyond the interface document").toEqual([]);
+        expect(sentTexts(all.filter(isWrite), planned, random)).toEqual([...plannedTexts(planned)].sort());
       });
     }),
     usual,

@@ -23,6 +23,9 @@ export interface Running {
 /** The value of every secret, which may only appear in request bodies. */
 export const canary = "canary-7b1f";
 
+/** The form of the service. It has extended requests if it is the observed one; the target says so, unless it is switched off. */
+export type Mode = ServiceForm | "switched off";
+
 /**
  * Runs `use` with a project of these manifest files and a service that holds `account`. Guards have
  * high limits, because they are not tested here. Throws if a call does not match
@@ -31,11 +34,12 @@ export const canary = "canary-7b1f";
 export async function withProject<T>(
   account: AccountState,
   files: Readonly<Record<string, string>>,
-  form: ServiceForm,
+  mode: Mode,
   use: (running: Running) => Promise<T>,
 ): Promise<T> {
   const calls: Exchange[] = [];
   const violations: string[] = [];
+  const form = mode === "switched off" ? "observed" : mode;
   const service = await startEmbeddedService({
     state: account,
     ...inForm(form),
@@ -52,7 +56,7 @@ export async function withProject<T>(
           ...{ maxCreates: 1000, maxExposedColumns: 1_000_000, maxChangedPercent: 100 },
           ...{ maxRemovedRelations: 1000, maxResyncedTables: 1000 },
         },
-        ...(form === "observed" ? { service: { extended: true } } : {}),
+        ...(mode === "observed" ? { service: { extended: true } } : {}),
         // The service answers in this process, and the machine may be busy.
         client: { concurrency: 4, timeoutSeconds: 300, schemaWaitSeconds: 300 },
       }),

@@ -94,6 +94,9 @@ export function violationsOf(
   return [...queryViolations(exchange, found), ...requestViolations(exchange, found), ...answerViolations(exchange, found)].map(said);
 }
 
+/** Whether the interface document has the request. */
+export const isInInterface = ({ method, path }: Exchange): boolean => operationOf(method.toLowerCase(), path, "openapi") !== undefined;
+
 interface Found {
   readonly operation: Operation;
   readonly description: keyof typeof documents;
