@@ -1,5 +1,5 @@
 import type { Address } from "../model/address.ts";
-import { idOf, memberOf, optionalFlagOf, optionalTextOf, type Part, textOf } from "../model/decode.ts";
+import { idOf, memberOf, optionalTextOf, type Part, textOf } from "../model/decode.ts";
 import { defined, type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { NotKept } from "../model/plan.ts";
@@ -8,7 +8,17 @@ import type { AccountView, LiveView } from "./kind.ts";
 // A kind lists the fields of its live objects once. What is read, compared, written, shown and verified follows from the rows.
 
 /** The forms of a member in responses, and how each is decoded. */
-const forms = { id: idOf, text: textOf, optional: optionalTextOf, flag: optionalFlagOf } as const;
+const forms = {
+  id: idOf,
+  text: textOf,
+  optional: optionalTextOf,
+  textOrEmpty: (part: Part) => optionalTextOf(part) ?? "",
+  /** An empty text counts as absent. */
+  filled: (part: Part) => optionalTextOf(part) || undefined,
+  /** Anything but a list of texts counts as absent. */
+  texts: ({ value }: Part): readonly string[] | undefined =>
+    Array.isArray(value) && value.every((one) => typeof one === "string") ? value : undefined,
+} as const;
 
 /** One member of a live object. */
 export interface Field {
@@ -24,7 +34,7 @@ export interface Field {
 export type Fields = Readonly<Record<string, Field>>;
 
 /** A live object with these fields. */
-type LiveOf<F extends Fields> = { readonly [Name in keyof F]: ReturnType<(typeof forms)[F[Name]["as"]]> };
+export type LiveOf<F extends Fields> = { readonly [Name in keyof F]: ReturnType<(typeof forms)[F[Name]["as"]]> };
 
 /** @throws ServiceError E_MALFORMED_ANSWER */
 export const decodeFields = <F extends Fields>(fields: F, part: Part): LiveOf<F> =>

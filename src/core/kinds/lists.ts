@@ -1,20 +1,79 @@
 import { idOf, listOf, memberOf, optionalFlagOf, optionalTextOf, type Part, textOf } from "../model/decode.ts";
-import { defined } from "../model/json/json.ts";
-import type { LiveAsset, LiveIntegration, LiveReference, LiveTag, LiveUser } from "../model/live.ts";
+import { defined, type JsonValue } from "../model/json/json.ts";
+import type { LiveIntegration, LiveReference, LiveUser } from "../model/live.ts";
+import type { Risk } from "../model/plan.ts";
+import type { IntegrationCreate, IntegrationSettings } from "../model/resource.ts";
 import type { List } from "../model/service.ts";
-import { decodeFields, type Fields } from "./fields.ts";
+import { decodeFields, type Fields, type LiveOf } from "./fields.ts";
 
 // The lists of the service. Decoders throw ServiceError E_MALFORMED_ANSWER.
 
-/** What GET of one integration may show beside the members of the list, and what it means if only this one is absent. */
-export const integrationDetails = {
-  replicationFrequency: "manual",
-  cronExpression: null,
-  baseTime: null,
-  destinationSchema: undefined,
-  onSchemaUpdate: undefined,
-  agentId: null,
-} as const satisfies Partial<Record<keyof LiveIntegration, string | null | undefined>>;
+/** One setting of an integration. */
+interface Setting {
+  /** Whether the list shows it. Of the others, GET of one integration shows some or none. */
+  readonly isListed?: true;
+  /** Its value if GET shows another one and not this one; absent: unknown. */
+  readonly ifAbsent?: string | null;
+  /** Its member of a create, if that has another name and form. */
+  readonly inCreate?: { readonly name: keyof IntegrationCreate; readonly of: (value: JsonValue) => JsonValue };
+  /** Default: neutral. */
+  readonly risk?: (before: JsonValue, after: JsonValue) => Risk;
+  /** What a change that exposes does. */
+  readonly exposes?: string;
+  /** Settings of one group change each other: a schedule. */
+  readonly group?: "schedule";
+  /** What to do in the service if no request changes it. `is`: the integration, as a sentence names it. */
+  readonly byHand: (after: JsonValue, is: string) => string;
+}
+
+const change =
+  (what: string): Setting["byHand"] =>
+  (after, is) =>
+    after === null ? `Clear the ${what} of ${is} in the service` : `Set the ${what} of ${is} to ${JSON.stringify(after)} in the service`;
+
+/** All settings: what `spec.settings` can have, PATCH writes and a create takes. */
+export const settings: Readonly<Record<keyof IntegrationSettings, Setting>> = {
+  name: { isListed: true, byHand: (after, is) => `Rename ${is} to ${JSON.stringify(after)} in the service` },
+  paused: {
+    isListed: true,
+    inCreate: { name: "enabled", of: (paused) => paused !== true },
+    risk: (_, after) => (after === false ? "exposes" : "neutral"),
+    exposes: "replication resumes",
+    byHand: (after, is) => `${after === true ? "Pause" : "Resume"} ${is} in the service`,
+  },
+  replicationFrequency: { ifAbsent: "manual", group: "schedule", byHand: change("replication frequency") },
+  cronExpression: { ifAbsent: null, group: "schedule", byHand: change("cron expression") },
+  baseTime: { ifAbsent: null, group: "schedule", byHand: change("base time") },
+  destinationSchema: { byHand: change("schema at the destination") },
+  onSchemaUpdate: {
+    risk: riskOfNewColumns,
+    exposes: "new columns can be replicated, unhashed, before a plan sees them",
+    byHand: change("behaviour for schema changes"),
+  },
+  agentId: { ifAbsent: null, byHand: change("agent") },
+};
+
+/** Values of `onSchemaUpdate` that replicate nothing new. */
+const replicatesNothingNew: readonly JsonValue[] = ["ignoreAll", "pauseConnection"];
+
+/** A value that dimsync does not know may replicate new columns, unhashed. */
+function riskOfNewColumns(before: JsonValue, after: JsonValue): Risk {
+  const [was, is] = [before, after].map((value) => !replicatesNothingNew.includes(value));
+  return is ? "exposes" : was ? "protects" : "neutral";
+}
+
+/** The settings that only GET of one integration shows, if any request does. */
+export const details: readonly string[] = Object.entries(settings).flatMap(([name, { isListed }]) => (isListed ? [] : [name]));
+
+/** An integration of which no request has shown anything yet. */
+export const unshownIntegration: LiveIntegration = {
+  id: "",
+  name: "",
+  createdAt: undefined,
+  paused: undefined,
+  source: undefined,
+  destination: undefined,
+};
 
 /** docs/service-interface.md#integrations */
 export const integrations: List<LiveIntegration> = {
@@ -25,18 +84,10 @@ export const integrations: List<LiveIntegration> = {
     const inside = memberOf(data, "integration");
     return decodeIntegration(inside.value === undefined || inside.value === null ? data : inside);
   },
-  inCreation: (id) => ({
-    id,
-    name: "",
-    createdAt: undefined,
-    paused: undefined,
-    source: undefined,
-    destination: undefined,
-    isInCreation: true,
-  }),
+  inCreation: (id) => ({ ...unshownIntegration, id, isInCreation: true }),
   lacks: ({ source, destination }) => (source === undefined ? "source" : destination === undefined ? "destination" : undefined),
   isCreated: true,
-  details: Object.keys(integrationDetails),
+  details,
 };
 
 /** docs/service-interface.md#users */
@@ -64,10 +115,9 @@ function decodeIntegration(part: Part): LiveIntegration {
 }
 
 function decodeDetails(part: Part): Partial<LiveIntegration> {
-  const shown = Object.keys(integrationDetails).map((name) => [name, memberOf(part, name)] as const);
-  if (shown.every(([, { value }]) => value === undefined)) return {};
-  const details = Object.fromEntries(shown.map(([name, member]) => [name, optionalTextOf(member)]));
-  return defined({ ...integrationDetails, ...defined(details) });
+  if (details.every((name) => memberOf(part, name).value === undefined)) return {};
+  const shown = Object.entries(settings).filter(([name]) => details.includes(name));
+  return defined(Object.fromEntries(shown.map(([name, { ifAbsent }]) => [name, optionalTextOf(memberOf(part, name)) ?? ifAbsent])));
 }
 
 function decodeReference(part: Part): LiveReference | undefined {
@@ -86,6 +136,9 @@ export const tagFields = {
   createdAt: { as: "optional", instead: "Remove it." },
   lastUpdatedAt: { as: "optional", instead: "Remove it.", isColumn: true },
 } as const satisfies Fields;
+
+/** `taggedResources` is returned by GET of one tag only. */
+export type LiveTag = LiveOf<typeof tagFields> & { readonly taggedResources?: readonly { readonly id: string }[] };
 
 export const tags: List<LiveTag> = {
   name: "tags",
@@ -106,19 +159,24 @@ function decodeTag(part: Part): LiveTag {
   };
 }
 
+/** What GET of one asset shows, where the service has it: not the connection. Absent values are unknown. */
+export const assetFields = {
+  name: { as: "filled", isWritten: true },
+  type: { as: "filled" },
+  /** An empty one is not shown. */
+  description: { as: "textOrEmpty", isWritten: true },
+  authMethod: { as: "filled", isWritten: true },
+  connectionType: { as: "filled" },
+  /** Ids or e-mail addresses. */
+  owners: { as: "texts", isWritten: true },
+} as const satisfies Fields;
+
+export type LiveAsset = { readonly id: string } & LiveOf<typeof assetFields>;
+
 /** Assets are in no list of the service, so only `one` is used. */
 export const assets: List<LiveAsset> = { name: "assets", decode: decodeAsset, one: decodeAsset, extended: "GET /v1/assets/{id}" };
 
 function decodeAsset(part: Part): LiveAsset {
-  const [id, owners] = [memberOf(part, "id"), memberOf(part, "owners").value];
-  const text = (name: string): string | undefined => optionalTextOf(memberOf(part, name)) || undefined;
-  return {
-    id: idOf(id.value === undefined ? memberOf(part, "_id") : id),
-    name: text("name"),
-    type: text("type"),
-    description: text("description") ?? "",
-    authMethod: text("authMethod"),
-    connectionType: text("connectionType"),
-    owners: Array.isArray(owners) && owners.every((owner) => typeof owner === "string") ? owners : undefined,
-  };
+  const id = memberOf(part, "id");
+  return { id: idOf(id.value === undefined ? memberOf(part, "_id") : id), ...decodeFields(assetFields, part) };
 }

@@ -1,3 +1,5 @@
+import type { IntegrationSettings } from "./resource.ts";
+
 /** What the service's GET calls return, after decoding (docs/service-interface.md#overview). Read-only; both response forms are decoded to this one. */
 
 export interface LiveReference {
@@ -7,8 +9,8 @@ export interface LiveReference {
   readonly type: string;
 }
 
-/** docs/service-interface.md#integrations */
-export interface LiveIntegration {
+/** docs/service-interface.md#integrations. Some services show more settings of one integration. */
+export interface LiveIntegration extends Omit<IntegrationSettings, "name" | "paused"> {
   readonly id: string;
   /** "" if the service shows none. */
   readonly name: string;
@@ -18,28 +20,8 @@ export interface LiveIntegration {
   readonly source: LiveReference | undefined;
   readonly destination: LiveReference | undefined;
   readonly isDraft?: true;
-  /** What some services show of one integration. Absent if it shows none of it. */
-  readonly replicationFrequency?: string;
-  readonly cronExpression?: string | null;
-  readonly baseTime?: string | null;
-  readonly destinationSchema?: string;
-  readonly onSchemaUpdate?: string;
-  readonly agentId?: string | null;
   /** The service still creates it, and shows nothing of it. */
   readonly isInCreation?: true;
-}
-
-/** What GET of one asset shows, where the service has it: not the connection. Absent members are unknown. */
-export interface LiveAsset {
-  readonly id: string;
-  readonly name: string | undefined;
-  readonly type: string | undefined;
-  /** An empty one is not shown. */
-  readonly description: string;
-  readonly authMethod: string | undefined;
-  readonly connectionType: string | undefined;
-  /** Ids or e-mail addresses. */
-  readonly owners: readonly string[] | undefined;
 }
 
 // In schemas, an absent member is unknown: it is not compared, and nothing is made up for it.
@@ -72,18 +54,6 @@ export interface LiveSchema {
 
 /** By schema name. Names come from the source: look them up with `own`. */
 export type LiveSchemas = Readonly<Record<string, LiveSchema>>;
-
-/** docs/service-interface.md#tags. `taggedResources` is returned by GET of one tag only. */
-export interface LiveTag {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string | undefined;
-  readonly owner: string | undefined;
-  readonly origin: string | undefined;
-  readonly createdAt: string | undefined;
-  readonly lastUpdatedAt: string | undefined;
-  readonly taggedResources?: readonly { readonly id: string }[];
-}
 
 /** docs/service-interface.md#users */
 export interface LiveUser {

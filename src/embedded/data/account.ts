@@ -66,17 +66,17 @@ export interface IntegrationRecord {
   kind?: "draft" | "reverse";
 }
 
-/** Write-only members of POST /v1/integrations (docs/service-interface.md#integrations); `sourceConfig` without its connection, which the source asset keeps. */
-export interface IntegrationSettings {
-  destinationSchema: string;
-  replicationFrequency: string;
-  /** `""` if the create call omitted it. */
-  onSchemaUpdate: string;
+/** The settings that PATCH changes besides the name and `paused`. `""` if the create call omitted one. */
+export const textSettings = ["destinationSchema", "replicationFrequency", "onSchemaUpdate"] as const;
+/** Null clears these. */
+export const clearableSettings = ["cronExpression", "baseTime", "agentId"] as const;
+
+/** Members of POST /v1/integrations (docs/service-interface.md#integrations); `sourceConfig` without its connection, which the source asset keeps. */
+export interface IntegrationSettings
+  extends Record<(typeof textSettings)[number], string>,
+    Partial<Record<(typeof clearableSettings)[number], string | null>> {
   sourceConfig: Record<string, unknown>;
   sourceSettings: Record<string, unknown>;
-  cronExpression?: string | null;
-  baseTime?: string | null;
-  agentId?: string | null;
   destinationSettings?: Record<string, unknown>;
 }
 

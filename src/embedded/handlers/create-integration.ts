@@ -1,4 +1,4 @@
-import type { AssetRecord, IntegrationRecord, IntegrationSettings, Reference } from "../data/account.ts";
+import { type AssetRecord, clearableSettings, type IntegrationRecord, type IntegrationSettings, type Reference } from "../data/account.ts";
 import { beginDiscovery, discover } from "../data/discovery.ts";
 import { isObject, own } from "../data/own.ts";
 import {
@@ -88,8 +88,9 @@ function creationOf({ body, options }: Call, sourceConfig: IntegrationSettings["
     sourceConfig,
     sourceSettings: { ...(sparse ? optionalObject(body, "sourceSettings") : requiredObject(body, "sourceSettings")) },
   };
-  for (const name of sparse ? (["cronExpression", "baseTime"] as const) : []) {
-    const value = optionalString(body, name);
+  for (const name of sparse ? clearableSettings : []) {
+    // The agent can be null, and follows from the source.
+    const value = name === "agentId" ? undefined : optionalString(body, name);
     if (value !== undefined) settings[name] = value;
   }
   const destinationSettings = sparse ? optionalObject(body, "destinationSettings") : undefined;

@@ -1,4 +1,4 @@
-import type { IntegrationRecord, Schedule } from "../data/account.ts";
+import { clearableSettings, type IntegrationRecord, type Schedule, textSettings } from "../data/account.ts";
 import { isObject, type JsonObject, own } from "../data/own.ts";
 import { type Call, type CallResult, filled, invalid, okay, optionalString, Refusal, requiredString, success } from "../http/call.ts";
 import { assetOf } from "./assets.ts";
@@ -7,10 +7,6 @@ import { createdIntegration } from "./integrations.ts";
 import { resourceTypeOf, tagOf } from "./tags.ts";
 
 // Requests that only the public descriptions of the service show.
-
-const texts = ["name", "replicationFrequency", "destinationSchema", "onSchemaUpdate"] as const;
-/** Null clears these. */
-const clearable = ["cronExpression", "baseTime", "agentId"] as const;
 
 /** PATCH /v1/integrations/{id}: absent members keep their value. The answer shows only `paused`. */
 export function patchIntegration(call: Call): CallResult {
@@ -22,8 +18,8 @@ export function patchIntegration(call: Call): CallResult {
   const sourceSettings = own(body, "sourceSettings");
   if (sourceSettings !== undefined && !(isObject(sourceSettings) && Object.keys(sourceSettings).every((name) => name === "customReports")))
     throw invalid("sourceSettings cannot be changed.");
-  const { name, ...changed } = membersOf(body, texts, (value, member) => textOf(value, member));
-  const cleared = membersOf(body, clearable, (value, member) => (value === null ? null : textOf(value, member)));
+  const { name, ...changed } = membersOf(body, ["name", ...textSettings], (value, member) => textOf(value, member));
+  const cleared = membersOf(body, clearableSettings, (value, member) => (value === null ? null : textOf(value, member)));
   checkAgent(call, integration, cleared.agentId);
   const before = scheduleOf(integration);
   integration.name = name ?? integration.name;

@@ -86,15 +86,8 @@ function shown({ id, name, createdAt, paused, source, destination, kind }: Integ
 function shownSettings(integration: IntegrationRecord): object {
   const { settings, lateSchedule } = integration;
   if (lateSchedule !== undefined && --lateSchedule.reads < 0) delete integration.lateSchedule;
-  const { replicationFrequency, cronExpression, baseTime } = { ...settings, ...integration.lateSchedule?.shown };
-  const { onSchemaUpdate, destinationSchema, agentId, destinationSettings } = settings;
-  return {
-    ...(replicationFrequency === "manual" ? {} : { replicationFrequency }),
-    ...(onSchemaUpdate === "" ? {} : { onSchemaUpdate }),
-    destinationSchema,
-    cronExpression: cronExpression ?? undefined,
-    baseTime: baseTime ?? undefined,
-    agentId: agentId ?? null,
-    destinationSettings: destinationSettings ?? {},
-  };
+  const { sourceConfig: _, sourceSettings: __, ...all } = { destinationSettings: {}, ...settings, ...integration.lateSchedule?.shown };
+  const isHidden = ([name, value]: readonly [string, unknown]): boolean =>
+    value === null || value === "" || (name === "replicationFrequency" && value === "manual");
+  return { agentId: null, ...Object.fromEntries(Object.entries(all).filter((one) => !isHidden(one))) };
 }

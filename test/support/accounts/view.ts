@@ -1,10 +1,10 @@
 import { kinds } from "../../../src/core/kinds/index.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Identity } from "../../../src/core/kinds/kind.ts";
-import { tags } from "../../../src/core/kinds/lists.ts";
+import { type LiveTag, tags } from "../../../src/core/kinds/lists.ts";
 import { accountLists, indexed } from "../../../src/core/kinds/lookup.ts";
 import { withIdentities } from "../../../src/core/kinds/select.ts";
 import { type Address, toAddress } from "../../../src/core/model/address.ts";
-import type { LiveIntegration, LiveTag, LiveUser } from "../../../src/core/model/live.ts";
+import type { LiveIntegration, LiveUser } from "../../../src/core/model/live.ts";
 import type { Resource } from "../../../src/core/model/resource.ts";
 import { atOnce } from "../../../src/core/model/runtime/event-loop.ts";
 

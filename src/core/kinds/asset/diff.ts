@@ -2,18 +2,19 @@ import type { Binding } from "../../model/address.ts";
 import { defined, type JsonObject, type JsonValue } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
 import { atPointer, isWithin, type Pointer, toPointer, urlPath } from "../../model/json/pointer.ts";
-import type { LiveAsset, LiveReference } from "../../model/live.ts";
+import type { LiveReference } from "../../model/live.ts";
 import type { DraftFacts, DraftItem, Manual, PathChange, Unverifiable } from "../../model/plan.ts";
 import { isError, type Problem } from "../../model/problem.ts";
-import { type AssetSpec, locationIn, type Resource, type UserRef } from "../../model/resource.ts";
+import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
 import { isSecretReference } from "../../model/settings/secret.ts";
+import { writtenDocument, writtenIn } from "../fields.ts";
 import { bindItem, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
 import { changedLeaves, createChanges, leafDigests } from "../leaves.ts";
-import { integrations, users } from "../lists.ts";
+import { assetFields, integrations, type LiveAsset, users } from "../lists.ts";
 import { tagIds } from "../tags.ts";
 import { isUser, ownersToWrite } from "../users.ts";
-import { naturalKeyOf, recordOfSpec, sentWhole, writable } from "./record.ts";
+import { naturalKeyOf, recordOfSpec, writable } from "./record.ts";
 import { referencesIn } from "./references.ts";
 
 type AssetResource = Resource<AssetSpec>;
@@ -152,10 +153,7 @@ function differingPaths({ resource, account, declared, digests, shown, asset, re
   return [...(isRenamed && !differing.includes("/name") ? ["/name"] : []), ...differing]
     .filter((path) => !account.ignored(resource.address, path))
     .filter((path) => path !== "/name" || isRenamed || shown === undefined)
-    .filter(
-      (path) =>
-        atPointer(declared, path) !== undefined || sentWhole.some((at) => isWithin(path, at) && atPointer(declared, at) !== undefined),
-    );
+    .filter((path) => hasMember(declared, path));
 }
 
 function changesOf(known: Known): { readonly changes: readonly PathChange<DraftFacts>[]; readonly sendConnection: boolean } {
@@ -186,37 +184,36 @@ function bodyOf(declared: JsonObject, changes: readonly PathChange<DraftFacts>[]
 
 /** What only a create sets. An asset can be multi_purpose whatever its create said. */
 function typeDifferences({ resource: { spec, address }, shown, asset }: Known): readonly Omit<Manual, "id">[] {
-  const live = {
-    type: shown?.type || undefined,
-    connectionType: asset?.connectionType === "multi_purpose" ? undefined : asset?.connectionType,
-  };
+  const live = { ...asset, type: shown?.type || undefined };
   return (["type", "connectionType"] as const).flatMap((member) => {
     const [expected, actual] = [spec[member], live[member]];
-    if (expected === undefined || actual === undefined || actual === expected) return [];
+    if (expected === undefined || actual === undefined || actual === expected || actual === "multi_purpose") return [];
     const instruction = `The ${member} of an asset can only be set when it is created. Correct spec.${member} of ${address}, or bind the asset that has this ${member}.`;
     return [{ address, path: `/${member}`, expected, actual, instruction }];
   });
 }
 
 /** What a read shows of the members that PATCH writes, as the JSON document that bodies point into. */
-export const shownOf = ({ name, description, authMethod, owners }: LiveAsset): JsonObject =>
-  defined({ name, description, authMethod, owners }) as JsonObject; // texts, and defined() removes undefined
+export const shownOf = (asset: LiveAsset): JsonObject => writtenDocument(assetFields, asset);
 
-const isRead = (path: Pointer, asset: LiveAsset | undefined): boolean =>
-  asset !== undefined && Object.keys(shownOf(asset)).some((member) => isWithin(path, toPointer([member])));
+const hasMember = (document: JsonObject, path: Pointer): boolean =>
+  Object.keys(document).some((member) => isWithin(path, toPointer([member])));
+
+const isRead = (path: Pointer, asset: LiveAsset | undefined): boolean => asset !== undefined && hasMember(shownOf(asset), path);
 
 /** Where a read shows another value than the manifest has, apart from the name. Owners can be ids or e-mail addresses. */
 function readDifferences({ spec }: AssetResource, asset: LiveAsset | undefined, account: AccountView): readonly Pointer[] {
   if (asset === undefined) return [];
-  const { owners = asset.owners } = spec;
   const { items } = account.list(users);
-  const isOwner = (owner: UserRef): boolean => asset.owners?.some((one) => one === owner || isUser(one, owner, items)) === true;
-  const isEqual = {
-    description: [undefined, asset.description].includes(spec.description),
-    authMethod: asset.authMethod === undefined || [undefined, asset.authMethod].includes(spec.authMethod),
-    owners: asset.owners === undefined || (asset.owners.length === owners?.length && owners.every(isOwner)),
-  };
-  return Object.entries(isEqual).flatMap(([member, equal]) => (equal ? [] : [`/${member}`]));
+  return writtenIn(assetFields).flatMap((name) => {
+    const [wanted, live] = [spec[name], asset[name]];
+    if (name === "name" || wanted === undefined || live === undefined) return [];
+    const isEqual =
+      typeof wanted === "string" || typeof live === "string"
+        ? wanted === live
+        : live.length === wanted.length && wanted.every((owner) => live.some((one) => one === owner || isUser(one, owner, items)));
+    return isEqual ? [] : [`/${name}`];
+  });
 }
 
 function beforeAt(path: Pointer, { shown, asset }: Known): { readonly before?: JsonValue } {

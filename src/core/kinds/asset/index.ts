@@ -1,6 +1,6 @@
 import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
 import { canonicalJson, defined } from "../../model/json/json.ts";
-import type { LiveAsset, LiveIntegration, LiveReference } from "../../model/live.ts";
+import type { LiveIntegration, LiveReference } from "../../model/live.ts";
 import { repeated } from "../../model/maps.ts";
 import type { Problem } from "../../model/problem.ts";
 import { type AssetSpec, problemIn, type Resource } from "../../model/resource.ts";
@@ -8,7 +8,7 @@ import { bindCommand, resolveCommand } from "../../text/shell.ts";
 import { unknownValue } from "../hints.ts";
 import { blocked, boundIdentity, goneObject, unitPerManifest } from "../identity.ts";
 import type { AccountView, Conflict, DiffResult, Identity, ImportedObjects, Kind, Unit } from "../kind.ts";
-import { assets, integrations, users } from "../lists.ts";
+import { assets, integrations, type LiveAsset, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { tagReferences } from "../tags.ts";
 import { needsUsers } from "../users.ts";

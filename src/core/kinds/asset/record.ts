@@ -1,7 +1,9 @@
 import type { Binding, NaturalKey } from "../../model/address.ts";
 import { defined, type JsonObject } from "../../model/json/json.ts";
 import type { AssetSpec } from "../../model/resource.ts";
+import { writtenIn } from "../fields.ts";
 import { leafDigests } from "../leaves.ts";
+import { assetFields } from "../lists.ts";
 
 /** What a binding records of an asset that was sent: digests, never values. */
 export const recordOfSpec = (spec: AssetSpec): Omit<Binding, "id"> => ({
@@ -10,15 +12,12 @@ export const recordOfSpec = (spec: AssetSpec): Omit<Binding, "id"> => ({
 });
 
 /** The members that PATCH can change. */
-export const writable = ({ name, description, authMethod, owners, configuration, connection, secretVersion }: AssetSpec): JsonObject =>
+export function writable(spec: AssetSpec): JsonObject {
+  const shown = Object.fromEntries(writtenIn(assetFields).map((name) => [name, spec[name]]));
+  const { configuration, connection, secretVersion } = spec;
   // What a manifest declares is JSON.
-  ({
-    name,
-    ...defined({ description, authMethod, owners, configuration, connection: secretVersion === 0 ? undefined : connection }),
-  }) as JsonObject;
-
-/** The members of which any change sends all of them. */
-export const sentWhole = ["/owners", "/configuration", "/connection"] as const;
+  return defined({ ...shown, configuration, connection: secretVersion === 0 ? undefined : connection }) as JsonObject;
+}
 
 export const naturalKeyOf = ({ name, type }: AssetSpec): NaturalKey => ({ name, type: type ?? "" });
 

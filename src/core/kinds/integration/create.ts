@@ -13,7 +13,7 @@ import { isConfigured } from "../select.ts";
 import { tagIds } from "../tags.ts";
 import { needsUsers, ownersToWrite } from "../users.ts";
 import { type IntegrationUnit, recordOfCreate } from "./diff.ts";
-import { createOf } from "./settings.ts";
+import { createOf, supersededIn } from "./settings.ts";
 
 export const ownersNeedUsers = (spec: IntegrationSpec): boolean => spec.create?.sourceConfig?.owners?.some(needsUsers) === true;
 
@@ -57,10 +57,9 @@ function resumesLater({ address, spec, lifecycle }: Resource<IntegrationSpec>, a
 }
 
 /** Where the manifest has a member of the create. */
-function placeOf(path: Pointer, { settings: declared }: IntegrationSpec): Pointer {
-  if (path === "/destinationId") return "/spec/destination";
-  const setting = path === "/enabled" ? "/paused" : path;
-  return declared !== undefined && Object.hasOwn(declared, setting.slice(1)) ? `/spec/settings${setting}` : `/spec/create${path}`;
+function placeOf(path: Pointer, spec: IntegrationSpec): Pointer {
+  const setting = supersededIn(spec).get(`/create${path}`);
+  return path === "/destinationId" ? "/spec/destination" : setting === undefined ? `/spec/create${path}` : `/spec/settings/${setting}`;
 }
 
 /** What a manifest declares is JSON. */
@@ -73,25 +72,10 @@ interface Resolved {
   readonly tags: readonly string[] | undefined;
 }
 
+/** The schema of the manifest allows exactly the members of the request. */
 function bodyOf(create: IntegrationCreate, { destinationId, sourceId, owners, tags }: Resolved): JsonObject {
-  const { destinationSchema, replicationFrequency, cronExpression, baseTime, onSchemaUpdate, enabled, name, agentId } = create;
-  const { sourceConfig, sourceSettings, destinationSettings } = create;
-  return defined({
-    destinationId,
-    destinationSchema,
-    replicationFrequency,
-    cronExpression,
-    baseTime,
-    onSchemaUpdate,
-    enabled,
-    name,
-    sourceId,
-    sourceConfig: owners === undefined ? sourceConfig : { ...sourceConfig, owners },
-    sourceSettings,
-    destinationSettings,
-    tags,
-    agentId,
-  }) as JsonObject; // defined() removes the undefined values
+  const sourceConfig = owners === undefined ? create.sourceConfig : { ...create.sourceConfig, owners };
+  return defined({ destinationId, ...create, sourceId, sourceConfig, tags }) as JsonObject; // defined() removes the undefined values
 }
 
 /** A new source is found by its name and type. An existing one can have several integrations, with different schemas at the destination. */

@@ -8,8 +8,9 @@ import type { IntegrationCreate, IntegrationSpec, Resource } from "../../model/r
 import { shellWord } from "../../text/shell.ts";
 import type { Unit } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
+import { settings } from "../lists.ts";
 import type { Selected } from "../select.ts";
-import { integrationText, settingByHand, settingPaths, settings, supersededIn } from "./settings.ts";
+import { integrationText, settingByHand, settingPaths, supersededIn } from "./settings.ts";
 
 export interface IntegrationUnit extends Unit {
   readonly resource: Resource<IntegrationSpec>;

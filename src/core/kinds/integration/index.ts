@@ -6,7 +6,7 @@ import { unknownValue } from "../hints.ts";
 import { bindItem, goneObject, recordOf, unitPerManifest } from "../identity.ts";
 import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type ImportedObjects, type Kind } from "../kind.ts";
 import { leafChanges } from "../leaves.ts";
-import { integrationDetails, integrations, users } from "../lists.ts";
+import { details, integrations, unshownIntegration, users } from "../lists.ts";
 import { kindNames, schemasAddress } from "../manifests.ts";
 import { isConfigured } from "../select.ts";
 import { tagReferences } from "../tags.ts";
@@ -87,7 +87,7 @@ export const integration: Kind<IntegrationUnit, LiveIntegration> = {
 
   liveView: {
     columns: ["id", "name", "paused", "source.name", "source.type", "destination.name", "createdAt"],
-    more: Object.keys(integrationDetails),
+    more: details,
   },
 
   compared: {
@@ -137,19 +137,10 @@ export const integration: Kind<IntegrationUnit, LiveIntegration> = {
     reread: ({ liveId = "" }, reads) => reads.one(integrations, liveId),
     document: (_item, live) => (live === undefined ? {} : settingsDocument(live)),
     // The response shows at most whether it is paused, so the integration is read again.
-    answered: (before) => before ?? nothingShown,
+    answered: (before) => before ?? unshownIntegration,
     unintended: unintendedSettings,
     showsLate: true,
   },
-};
-
-const nothingShown: LiveIntegration = {
-  id: "",
-  name: "",
-  createdAt: undefined,
-  paused: undefined,
-  source: undefined,
-  destination: undefined,
 };
 
 const shownOf = ({ name, type }: LiveReference) => defined({ name: name || undefined, type: type || undefined });

@@ -2,7 +2,7 @@ import { type Extended, maySend, whyNotSent } from "../../model/extended.ts";
 import { defined, type JsonObject, type JsonValue, sameJson } from "../../model/json/json.ts";
 import { atPointer, type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveIntegration } from "../../model/live.ts";
-import type { Difference, DraftFacts, DraftItem, PathChange, Risk } from "../../model/plan.ts";
+import type { Difference, DraftFacts, DraftItem, PathChange } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import {
   type IntegrationCreate,
@@ -14,58 +14,9 @@ import {
 } from "../../model/resource.ts";
 import { sentInVain } from "../fields.ts";
 import type { AccountView } from "../kind.ts";
-import { integrationDetails } from "../lists.ts";
+import { settings } from "../lists.ts";
 
 type Name = keyof IntegrationSettings;
-
-/** One setting of an integration. */
-interface Setting {
-  /** Its member of a create, if that has another name and form. */
-  readonly inCreate?: { readonly name: keyof IntegrationCreate; readonly of: (value: JsonValue) => JsonValue };
-  /** Default: neutral. */
-  readonly risk?: (before: JsonValue, after: JsonValue) => Risk;
-  /** What a change that exposes does. */
-  readonly exposes?: string;
-  /** Settings of one group change each other: a schedule. */
-  readonly group?: "schedule";
-  /** What to do in the service if no request changes it. `is`: the integration, as a sentence names it. */
-  readonly byHand: (after: JsonValue, is: string) => string;
-}
-
-const change =
-  (what: string): Setting["byHand"] =>
-  (after, is) =>
-    after === null ? `Clear the ${what} of ${is} in the service` : `Set the ${what} of ${is} to ${JSON.stringify(after)} in the service`;
-
-/** All settings: what `spec.settings` can have, PATCH writes and a create takes. */
-export const settings: Readonly<Record<Name, Setting>> = {
-  name: { byHand: (after, is) => `Rename ${is} to ${JSON.stringify(after)} in the service` },
-  paused: {
-    inCreate: { name: "enabled", of: (paused) => paused !== true },
-    risk: (_, after) => (after === false ? "exposes" : "neutral"),
-    exposes: "replication resumes",
-    byHand: (after, is) => `${after === true ? "Pause" : "Resume"} ${is} in the service`,
-  },
-  replicationFrequency: { group: "schedule", byHand: change("replication frequency") },
-  cronExpression: { group: "schedule", byHand: change("cron expression") },
-  baseTime: { group: "schedule", byHand: change("base time") },
-  destinationSchema: { byHand: change("schema at the destination") },
-  onSchemaUpdate: {
-    risk: riskOfNewColumns,
-    exposes: "new columns can be replicated, unhashed, before a plan sees them",
-    byHand: change("behaviour for schema changes"),
-  },
-  agentId: { byHand: change("agent") },
-};
-
-/** Values of `onSchemaUpdate` that replicate nothing new. */
-const replicatesNothingNew: readonly JsonValue[] = ["ignoreAll", "pauseConnection"];
-
-/** A value that dimsync does not know may replicate new columns, unhashed. */
-function riskOfNewColumns(before: JsonValue, after: JsonValue): Risk {
-  const [was, is] = [before, after].map((value) => !replicatesNothingNew.includes(value));
-  return is ? "exposes" : was ? "protects" : "neutral";
-}
 
 const names = Object.keys(settings) as readonly Name[]; // the keys of the record
 
@@ -74,22 +25,20 @@ const declaredIn = ({ settings: declared = {} }: IntegrationSpec): readonly (rea
   names.flatMap((name) => (declared[name] === undefined ? [] : [[name, declared[name]] as const]));
 
 /** Whether only GET of one integration can show what the manifest declares. */
-export const needsDetails = ({ settings: declared = {}, expect = {} }: IntegrationSpec): boolean =>
-  Object.keys({ ...expect, ...declared }).some((name) => Object.hasOwn(integrationDetails, name));
+export const needsDetails = (spec: IntegrationSpec): boolean => declaredIn(spec).some(([name]) => settings[name].isListed === undefined);
 
 /** `create` with the settings, which it has from the beginning. */
 export function createOf(create: IntegrationCreate, spec: IntegrationSpec): IntegrationCreate {
-  const members = declaredIn(spec).map(([name, value]) => {
-    const { inCreate } = settings[name];
-    return [inCreate?.name ?? name, inCreate?.of(value) ?? value] as const;
-  });
+  const members = declaredIn(spec).map(([name, value]) => [inCreate(name), settings[name].inCreate?.of(value) ?? value] as const);
   // A create has no value to clear.
   return { ...create, ...Object.fromEntries(members.filter(([name, value]) => value !== null || name === "agentId")) };
 }
 
-/** Members of `create` that the settings decide after the integration was created. */
-export const supersededIn = (spec: IntegrationSpec): ReadonlySet<Pointer> =>
-  new Set(declaredIn(spec).map(([name]) => `/create/${settings[name].inCreate?.name ?? name}`));
+const inCreate = (name: Name): string => settings[name].inCreate?.name ?? name;
+
+/** The settings that a manifest has, by the members of `create` that they override. */
+export const supersededIn = (spec: IntegrationSpec): ReadonlyMap<Pointer, Name> =>
+  new Map(declaredIn(spec).map(([name]) => [`/create/${inCreate(name)}`, name]));
 
 /** The paths of the settings that a manifest has: other members that say the same are not compared. */
 export const settingPaths = (spec: IntegrationSpec): ReadonlySet<Pointer> => new Set(declaredIn(spec).map(([name]) => `/${name}`));

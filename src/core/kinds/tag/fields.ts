@@ -1,12 +1,11 @@
 import { urlPath } from "../../model/json/pointer.ts";
-import type { LiveTag } from "../../model/live.ts";
 import type { DraftFacts, DraftItem, NotKept, PathChange } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type TagSpec } from "../../model/resource.ts";
 import { differsInSpace } from "../../text/values.ts";
 import { sentInVain, type WrittenName, writtenIn } from "../fields.ts";
 import type { AccountView, Unit } from "../kind.ts";
-import { tagFields, users } from "../lists.ts";
+import { type LiveTag, tagFields, users } from "../lists.ts";
 import { isUser, plainEmailWarning, unclearUserProblem, userToWrite } from "../users.ts";
 
 export interface TagUnit extends Unit {

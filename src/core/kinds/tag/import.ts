@@ -1,9 +1,8 @@
 import { byText } from "../../model/address.ts";
 import type { JsonValue } from "../../model/json/json.ts";
-import type { LiveTag } from "../../model/live.ts";
 import { inlineYaml } from "../../yaml/print.ts";
 import type { ImportContext, ImportedObjects } from "../kind.ts";
-import { integrations, users } from "../lists.ts";
+import { integrations, type LiveTag, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { userRefFor } from "../users.ts";
 

@@ -1,6 +1,5 @@
 import { byText } from "../../model/address.ts";
 import { maySend, whyNotSent } from "../../model/extended.ts";
-import type { LiveTag } from "../../model/live.ts";
 import { problemIn, type Reference, type Resource, type TagSpec } from "../../model/resource.ts";
 import { bindCommand } from "../../text/shell.ts";
 import { fold, nearest, suggestion } from "../../text/suggest.ts";
@@ -8,7 +7,7 @@ import { columnsOf, type Fields, readOnlyMessage, unintendedIn, writtenDocument 
 import { bindItem, blocked, boundIdentity, candidateTexts, goneObject, recordedFor, unitPerManifest } from "../identity.ts";
 import { type AccountView, type ComparedObject, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { leafChanges } from "../leaves.ts";
-import { integrations, tagFields, tags, users } from "../lists.ts";
+import { integrations, type LiveTag, tagFields, tags, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { needsUsers, userRefFor } from "../users.ts";
 import { createdTag } from "./create.ts";

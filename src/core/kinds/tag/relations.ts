@@ -1,14 +1,13 @@
 import { type Address, byText, kindOf } from "../../model/address.ts";
 import { maySend, whyNotSent } from "../../model/extended.ts";
 import { toPointer, urlPath } from "../../model/json/pointer.ts";
-import type { LiveTag } from "../../model/live.ts";
 import { getOrAdd, once } from "../../model/maps.ts";
 import type { Blocked, Deferred, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, problemIn, type TagResource, type TagSpec } from "../../model/resource.ts";
 import { andMore } from "../../text/lists.ts";
 import type { AccountView, DiffResult } from "../kind.ts";
-import { integrations, users } from "../lists.ts";
+import { integrations, type LiveTag, users } from "../lists.ts";
 import { assetAddress, integrationAddress, isTag, kindNames, schemasAddress } from "../manifests.ts";
 import { fromIdentity, nameInAddresses, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
 import { unclearUserProblem, userIdOf } from "../users.ts";

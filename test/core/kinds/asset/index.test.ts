@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { kindNamed } from "../../../../src/core/kinds/index.ts";
 import { leafDigests } from "../../../../src/core/kinds/leaves.ts";
+import type { LiveAsset } from "../../../../src/core/kinds/lists.ts";
 import type { Binding } from "../../../../src/core/model/address.ts";
-import type { LiveAsset } from "../../../../src/core/model/live.ts";
 import type { AssetSpec, Resource } from "../../../../src/core/model/resource.ts";
 import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
 import { seedAccount } from "../../../../src/embedded/index.ts";

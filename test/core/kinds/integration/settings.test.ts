@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { integration } from "../../../../src/core/kinds/integration/index.ts";
-import { settings } from "../../../../src/core/kinds/integration/settings.ts";
 import type { AccountView } from "../../../../src/core/kinds/kind.ts";
+import { settings } from "../../../../src/core/kinds/lists.ts";
 import type { LiveIntegration } from "../../../../src/core/model/live.ts";
 import type { IntegrationSettings, Resource } from "../../../../src/core/model/resource.ts";
 import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";

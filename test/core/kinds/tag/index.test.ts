@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { kindNamed } from "../../../../src/core/kinds/index.ts";
-import { integrations, tags, users } from "../../../../src/core/kinds/lists.ts";
-import type { LiveTag } from "../../../../src/core/model/live.ts";
+import { integrations, type LiveTag, tags, users } from "../../../../src/core/kinds/lists.ts";
 import type { Resource, TagSpec } from "../../../../src/core/model/resource.ts";
 import {
   accountViewOf,
