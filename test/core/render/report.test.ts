@@ -228,8 +228,22 @@ test("a missing tag relation says what lacks the tag, that it is missing, and wh
   );
   const many = plan({ kind: "DriftReport", items: ["a", "b", "c", "d"].map(relation) });
   expect(renderMarkdown(many, { ...options, byRule: true })).toContain(
-    "4 missing relations: `billing (a)`, `billing (b)`, `billing (c)` and 1 more relation; drift; dana",
+    "4 missing relations (`pii-email, manifests/pii.yaml:9`): `billing (a)`, `billing (b)`, `billing (c)` and 1 more relation; GDPR register 12; drift; dana",
   );
+});
+
+test.each(["human", "markdown", "html"] as const)("%s has the risk, the line and the reason of many relations to remove", (format) => {
+  const cause = { file: "manifests/tags.yaml", line: 4, reason: "what it hides can become readable" };
+  const items = ["a", "b", "c", "d"].map((id) =>
+    item({
+      ...{ id, address: `Tag/gold#${id}`, kind: "Tag", action: "unrelate" },
+      changes: [change({ path: `/taggedResources/${id}`, before: id, after: null, risk: "exposes", cause })],
+    }),
+  );
+  const text = renderers[format](plan({ items: [...items, ...items, ...items, ...items, ...items, ...items, ...items, ...items] }), plain);
+  expect(text).toContain("32 relations to remove");
+  expect(text).toContain("32 expose: what it hides can become readable.");
+  expect(text).toContain("manifests/tags.yaml:4");
 });
 
 test.each(["human", "markdown", "html"] as const)("%s has the reason of the rule that relates a tag", (format) => {

@@ -119,12 +119,13 @@ export function changeBlockHtml(block: ChangeBlock, words: Words): Html {
   const { address, label, head, isSummary, isShort, trace, cause, reason, names, left, alert, calls, after } = block;
   const title = joined([...head.map(lineHtml), !isSummary && label, lineHtml(besideHead(block, mostNames))], " ");
   const beside = isShort && paragraph(joined([traceHtml(trace), code(cause), quiet(reason)], " "));
-  if (isShort && names.length > 0) return folded(title, blocks(beside, list(names.map(code))));
+  const warning = alert !== "" && html`<p class="note bad">${alert}</p>`;
+  if (isShort && names.length > 0) return blocks(warning, folded(title, blocks(beside, list(names.map(code)))));
   const requests = calls.map(({ times, text }) => joined([times, code(text)], " "));
   const all = [...requests.slice(0, 1), after.length > 0 && html`after ${andMore(after.map(code), "object")}`, ...requests.slice(1)];
   return blocks(
     isSummary ? html`<h3>${title}</h3>` : html`<h4>${title}</h4>`,
-    alert !== "" && html`<p class="note bad">${alert}</p>`,
+    warning,
     !isShort && changeTable(block, isSummary ? `Changes by ${words.by}` : `Changes of ${address}`, words),
     left > 0 &&
       html`<p>${counted(left, `more ${words.change}`)} ${left === 1 ? "is" : "are"} not listed. ${code(`${words.command} -o json`)} prints all of them.</p>`,

@@ -124,12 +124,14 @@ function changeBlocks(blocks: readonly ChangeBlock[], detail: Detail, words: Wor
 const titleOf = (block: ChangeBlock): string => headText({ ...block, head: [...block.head, besideHead(block)] });
 
 function lineOf(block: ChangeBlock, detail: Detail, words: Words): string {
-  const { cause, reason, trace, names, noun, lines, isShort } = block;
+  const { cause, reason, trace, names, noun, lines, isShort, alert } = block;
   const more = names.length > 0 ? andMore(names.map(code), noun) : isShort ? "" : countsText(lines, words);
   const head = spaced(titleOf(block), cause === "" ? "" : `(${code(cause)})`);
   const why = detail === "by object" ? "" : prose(reason);
-  return `- ${joinParts([joinParts([head, more], ": "), why, prose(traceText(trace))], "; ")}`;
+  return `- ${joinParts([joinParts([head, more], ": "), why, prose(traceText(trace)), alertText(isShort ? alert : "")], "; ")}`;
 }
+
+const alertText = (text: string): string => (text === "" ? "" : `⚠️ **${prose(text)}**`);
 
 function wholeOf(block: ChangeBlock, detail: Detail, words: Words): string {
   const { rules, alert, calls, after } = block;
@@ -141,7 +143,7 @@ function wholeOf(block: ChangeBlock, detail: Detail, words: Words): string {
       `#### ${titleOf(block)}`,
       changeTable({ ...block, rules: rules.slice(0, shown) }, detail, words),
       rules.length > shown ? `… ${moreOf(rules.length - shown, "rule")}.` : "",
-      alert === "" ? "" : `⚠️ **${prose(alert)}**`,
+      alertText(alert),
       requests.length === 0 ? "" : `Requests: ${[...requests.slice(0, 1), ...first, ...requests.slice(1)].join(", ")}`,
     ],
     "\n\n",

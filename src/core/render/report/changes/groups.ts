@@ -6,7 +6,7 @@ import { andMore, grouped, joinParts } from "../../../text/lists.ts";
 import { actionSigns } from "../../../text/signs.ts";
 import { type Call, type ChangeBlock, code, id, type Line, muted, name, ref, type Tone } from "../../blocks.ts";
 import { commonTrace } from "../attribution.ts";
-import { exposedText, isAlarm, type Words } from "../words.ts";
+import { exposedText, isAlarm, riskCount, type Words } from "../words.ts";
 import { causeText, changeLines } from "./changes.ts";
 import { changesByRule, integrationOf } from "./rules.ts";
 
@@ -166,10 +166,17 @@ function namesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
   const owner = isBind ? "" : objectAddress(address);
   const [planned, reported] = action === "unrelate" ? ["relations to remove", "undeclared relations"] : ["relations", "missing relations"];
   const relations = `${group.length} ${words.kind === "DriftReport" ? reported : planned}`;
+  const lines = isBind ? none : group.flatMap((item) => changeLines(item, words));
+  const [line] = lines;
+  const alarms = lines.filter((one) => one.isAlarm);
+  const isOneCause = line !== undefined && lines.every((one) => causeText(one) === causeText(line));
   return {
     ...empty,
     action,
     address: owner,
+    cause: isOneCause ? causeText(line) : "",
+    reason: isOneCause && alarms.length === 0 ? line.reason : "",
+    alert: alarms.length === 0 ? "" : `${joinParts([riskCount(alarms.length, alarms[0]?.risk ?? ""), alarms[0]?.reason ?? ""], ": ")}.`,
     label: labelOf(action, words),
     sign: actionSigns[action],
     tone: tones[action],
