@@ -246,6 +246,28 @@ test.each(["human", "markdown", "html"] as const)("%s has the risk, the line and
   expect(text).toContain("manifests/tags.yaml:4");
 });
 
+test("what was not kept decides how a manifest stops asking for it", () => {
+  const base = { address: "Schemas/orders", wanted: true, live: false, since: "2026-07-01T08:00:00.000Z" };
+  const advice = (...paths: readonly string[]): string =>
+    renderMarkdown(plan({ notKept: paths.map((path) => ({ ...base, path })) }), plain)
+      .replace(/^[\s\S]*To accept that, /u, "")
+      .replace(/, or add[\s\S]*$/u, "");
+  const table = "/schemas/public/tables/users";
+  expect([
+    advice(`${table}/columns/id/hashed`),
+    advice(`${table}/enabled`),
+    advice(`${table}/syncMode`, `${table}/cursorField`),
+    advice("/settings/baseTime"),
+    advice(`${table}/syncMode`, "/settings/baseTime"),
+  ]).toEqual([
+    "exclude the columns from the rule (primary keys with where: &#123; isPrimaryKey: false &#125;)",
+    "exclude the schemas and tables from the rule",
+    "set a sync mode and cursor that the table supports",
+    "write the value that the account has in the manifest",
+    "set a sync mode and cursor that the table supports, write the value that the account has in the manifest",
+  ]);
+});
+
 test.each(["human", "markdown", "html"] as const)("%s has the reason of the rule that relates a tag", (format) => {
   const cause = { rule: "gold", reason: "SLA of team sales", file: "manifests/tags.yaml", line: 4 };
   const relation = item({ action: "relate", address: "Tag/gold#b27d", kind: "Tag", changes: [change({ risk: "neutral", cause })] });

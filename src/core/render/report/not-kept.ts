@@ -1,3 +1,4 @@
+import { fromPointer } from "../../model/json/pointer.ts";
 import type { NotKept } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";
@@ -36,6 +37,16 @@ const summary = (group: readonly NotKept[]): Section["entries"][number]["head"] 
         ],
       ];
 
+/** How a manifest stops asking for the value. */
+function wayOut(path: readonly string[]): string {
+  const [first, key] = [path[0], path.at(-1)];
+  if (first !== "schemas") return "write the value that the account has in the manifest";
+  if (key === "syncMode" || key === "cursorField") return "set a sync mode and cursor that the table supports";
+  return path.length > 5
+    ? "exclude the columns from the rule (primary keys with where: { isPrimaryKey: false })"
+    : "exclude the schemas and tables from the rule";
+}
+
 /** "public.orders.id hashed must be true, is false since 2026-11-27" */
 export function notKeptText({ path, wanted, live, since }: NotKept): string {
   const values = `must be ${valueAt(path, wanted)}, is ${live === null ? "unknown" : valueAt(path, live)}`;
@@ -47,5 +58,6 @@ function notKeptNote(all: readonly NotKept[]): string {
   const why = wasSent
     ? "The account does not have these values: the service accepted them and did not keep them. They are not sent again until the manifest or the account changes there."
     : "The account does not have these values: the service says that requests change nothing of these tables.";
-  return `${why} To accept that, exclude the nodes from the rule (primary keys with where: { isPrimaryKey: false }), or add an entry with a reason to ignore in dimsync.yaml.`;
+  const ways = [...new Set(all.map(({ path }) => wayOut(fromPointer(path))))];
+  return `${why} To accept that, ${andMore(ways, "way")}, or add an entry with a reason to ignore in dimsync.yaml.`;
 }
