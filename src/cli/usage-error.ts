@@ -1,5 +1,6 @@
 import type { Command, CommanderError } from "commander";
 import { DimsyncError } from "../core/model/errors.ts";
+import { capitalized } from "../core/text/describe.ts";
 import { didYouMean } from "../core/text/suggest.ts";
 
 /** Options of other tools, and options and commands of earlier versions, with what to use instead. */
@@ -20,7 +21,7 @@ const habits: ReadonlyMap<string, string> = new Map([
 export function usageError(error: CommanderError, program: Command, argv: readonly string[]): DimsyncError {
   // "error: unknown option '--foo'\n(Did you mean --four?)"
   const [what = "", hint = ""] = error.message.replace(/^error: /u, "").split("\n");
-  const sentence = `${what.slice(0, 1).toUpperCase()}${what.slice(1)}`.replace(/\.?$/u, ".");
+  const sentence = capitalized(what).replace(/\.?$/u, ".");
   const word = /^commander\.unknown(?:Option|Command)$/u.test(error.code) ? /'-{0,2}([\w-]+)/u.exec(what)?.[1] : undefined;
   const suggestion = habits.get(word === "f" ? "filename" : (word ?? "")) ?? hint.replace(/^\(|\)$/gu, "");
   return new DimsyncError("E_USAGE", suggestion === "" ? sentence : `${sentence} ${suggestion}`, { command: helpCommand(program, argv) });

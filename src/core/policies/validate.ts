@@ -3,6 +3,7 @@ import type { PolicyFinding } from "../model/findings.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import { locationIn, type PolicySpec, problemIn, type Resource } from "../model/resource.ts";
 import { levelNames } from "../model/schema-tree.ts";
+import { capitalized, ruleText } from "../text/describe.ts";
 import { compilePolicy } from "./compile.ts";
 
 export const policiesIn = (resources: readonly Resource[]): readonly Resource<PolicySpec>[] => resources.filter(isPolicy);
@@ -52,7 +53,7 @@ export function expiredRules(resources: readonly Resource[], today: string, loca
           state: "existing",
           address: resource.address,
           path: `/spec/rules/${index}`,
-          message: `Rule ${JSON.stringify(rule.id ?? `rule ${index + 1}`)} expired on ${rule.expires}${why} and still applies. Remove it, or set a later date.`,
+          message: `${capitalized(ruleText(rule.id ?? `rule ${index + 1}`))} expired on ${rule.expires}${why} and still applies. Remove it, or set a later date.`,
           file,
           ...(line === undefined ? {} : { line }),
         },

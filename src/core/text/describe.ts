@@ -13,6 +13,15 @@ export function documentPath(pointer: Pointer): string {
   return text === "" ? "the document" : `\`${text}\``;
 }
 
+/** A rule in a sentence, from its name: "rule 3", or "rule 3 of pii" in a RuleSet, if it has no id. `shown`: the name as the text shows it. */
+export function ruleText(name: string, shown = JSON.stringify(name)): string {
+  const [, set, number] = /^(?:(.+) )?(rule \d+)$/u.exec(name) ?? [];
+  if (number === undefined) return `rule ${shown}`;
+  return set === undefined ? number : `${number} of ${set}`;
+}
+
+export const capitalized = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
 /** What a value is, for a sentence: "a string", "a number", "a map". */
 export function describeType(value: unknown): string {
   if (value === null) return "empty";

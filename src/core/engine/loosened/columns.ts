@@ -15,6 +15,7 @@ import { type CompiledPolicy, compilePolicy, isValidOn } from "../../policies/co
 import { policyQuestion, type Violated } from "../../policies/violations.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
+import { capitalized, ruleText } from "../../text/describe.ts";
 import { severities } from "../../text/signs.ts";
 import type { BaseView } from "../origin.ts";
 import type { Draft, Review } from "./entry.ts";
@@ -236,7 +237,7 @@ const protectionDrafts = ({ key, cause: { rule, place }, columns }: LostProtecti
     : [
         {
           code: "protection-lost",
-          subject: rule === undefined ? place.file : `rule ${visible(rule)}`,
+          subject: rule === undefined ? place.file : visible(ruleText(rule, rule)),
           message: `${counted(columns, "column")} ${columns === 1 ? "is" : "are"} not kept ${key === "hashed" ? "hashed" : "switched off"} by it any more. Nothing is sent now, but nothing protects ${columns === 1 ? "it" : "them"} from a change.`,
           at: "base",
           place,
@@ -248,7 +249,7 @@ const protectionLoss = ({ key, cause: { rule, place }, columns }: LostProtection
   const { file, line } = locate(place);
   const where = placeText({ file, line });
   return {
-    by: rule === undefined ? where : `Rule ${visible(rule)}, ${where},`,
+    by: rule === undefined ? where : `${capitalized(visible(ruleText(rule, rule)))}, ${where},`,
     columns,
     text: (them) => `does not keep ${them} ${key === "hashed" ? "hashed" : "switched off"} any more, although nothing is sent now`,
   };

@@ -14,6 +14,7 @@ import {
 import { isValidOn } from "../../policies/compile.ts";
 import { policiesIn } from "../../policies/validate.ts";
 import { visible } from "../../text/control-characters.ts";
+import { ruleText } from "../../text/describe.ts";
 import { severities } from "../../text/signs.ts";
 import { type Draft, type Review, until } from "./entry.ts";
 
@@ -171,7 +172,7 @@ export function narrowerRules({ base, head }: Pick<Review, "base" | "head">): re
         : [
             {
               code: "protection-lost",
-              subject: `rule ${visible(name)}`,
+              subject: visible(ruleText(name, name)),
               message: "It matches less than at the base. No column of the account loses it today; columns that are added later may.",
               at: "base",
               place,

@@ -2,16 +2,17 @@ import { nodePointer } from "../../model/nodes.ts";
 import type { Difference } from "../../model/plan.ts";
 import { type Problem, problemAt } from "../../model/problem.ts";
 import { levelNames } from "../../model/schema-tree.ts";
+import { capitalized, ruleText } from "../../text/describe.ts";
 import { nodeText } from "../../text/paths.ts";
-import type { RuleProgram, ValueSource } from "./compiled-config.ts";
+import type { ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import type { Evaluation, Refused, Unmet } from "./evaluation.ts";
 import { sampleText } from "./rules/rule-stats.ts";
 import type { SchemaConfigUnit } from "./units.ts";
 
 /** What sets a value, as the subject of a sentence. */
-export function sourceText(by: ValueSource): string {
+export function sourceText(by: ValueSource | Pick<ProgramRule, "type" | "name">): string {
   if (by.type === "literal") return "The literal tree";
-  return by.type === "rule" ? `Rule ${JSON.stringify(by.name)}` : `${by.cause.rule}: ${by.mode}`;
+  return by.type === "rule" ? capitalized(ruleText(by.name)) : `${by.cause.rule}: ${by.mode}`;
 }
 
 /**

@@ -3,6 +3,7 @@ import { eachChange } from "../../../core/model/changes.ts";
 import type { PolicyFinding } from "../../../core/model/findings.ts";
 import { defined } from "../../../core/model/json/json.ts";
 import type { Change, Item, Manual, Plan } from "../../../core/model/plan.ts";
+import { ruleText } from "../../../core/text/describe.ts";
 import type { Finding, FindingDetail } from "../views/status.ts";
 import { oneParagraph } from "./check.ts";
 
@@ -91,7 +92,7 @@ function ofChange(address: string, manifest: string, change: Change): FoundFindi
 
 /** The rule, which several accounts share, or else the manifest and the setting. */
 function causeText(manifest: string, { cause, path }: Change): string {
-  if (cause?.rule !== undefined) return `${manifest}, rule ${cause.rule}`;
+  if (cause?.rule !== undefined) return `${manifest}, ${ruleText(cause.rule, cause.rule)}`;
   return path === "" ? manifest : `${manifest} ${path}`;
 }
 

@@ -156,7 +156,7 @@ function neverMatching(uses: Uses, modes: readonly string[]): readonly Problem[]
     problemIn(rule.owner, rule.cause.place.pointer, {
       code: "W_RULE_NO_MATCH",
       severity: "warning",
-      message: `${ruleText(rule)} matches no ${level} in any integration of ${configsText(uses)}: ${reason}. Correct the match, ${remedy}.`,
+      message: `${sourceText(rule)} matches no ${level} in any integration of ${configsText(uses)}: ${reason}. Correct the match, ${remedy}.`,
     }),
   ];
 }
@@ -164,7 +164,7 @@ function neverMatching(uses: Uses, modes: readonly string[]): readonly Problem[]
 function tooFewMatches({ config, rule, matches }: RuleTotal): readonly Problem[] {
   if (rule.minMatches === undefined || matches >= rule.minMatches) return [];
   const { address } = config.config;
-  const message = `${ruleText(rule)} matches ${counted(matches, levelNames[rule.depth])} in the integrations of ${address}, but minMatches is ${rule.minMatches}. Something that it protects may have been renamed. Correct the match, or lower minMatches.`;
+  const message = `${sourceText(rule)} matches ${counted(matches, levelNames[rule.depth])} in the integrations of ${address}, but minMatches is ${rule.minMatches}. Something that it protects may have been renamed. Correct the match, or lower minMatches.`;
   return [problemAt(below(rule.cause.place, ["minMatches"]), { code: "E_MIN_MATCHES", message, address })];
 }
 
@@ -176,12 +176,10 @@ function neverDeciding(uses: Uses): readonly Problem[] {
     problemIn(rule.owner, rule.cause.place.pointer, {
       code: "I_RULE_SHADOWED",
       severity: "info",
-      message: `${ruleText(rule)} matches ${counted(matches, levelNames[rule.depth])} of ${configsText(uses)}, but has no effect: later rules or the literal tree override it, or earlier rules set the same. Remove it, or move it.`,
+      message: `${sourceText(rule)} matches ${counted(matches, levelNames[rule.depth])} of ${configsText(uses)}, but has no effect: later rules or the literal tree override it, or earlier rules set the same. Remove it, or move it.`,
     }),
   ];
 }
-
-const ruleText = ({ name }: CompiledRule): string => `Rule ${JSON.stringify(name)}`;
 
 const configsText = (uses: Uses): string => andMore(uses.map(({ config }) => config.config.address).sort(byText), "SchemaConfig");
 
