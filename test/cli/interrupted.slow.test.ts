@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { serve } from "../support/loopback.ts";
-import { builtCli, dimsync, emptyFolder, ended, quickstart, quickstartSecrets, startCli } from "./built-cli.ts";
+import { sampleOf } from "../support/sample.ts";
+import { builtCli, dimsync, dimsyncHere, emptyFolder, ended, quickstart, quickstartSecrets, startCli } from "./built-cli.ts";
 
 const reading = [
   "plan",
@@ -19,6 +20,9 @@ const reading = [
   "explain SchemaConfig/orders public",
   "register",
 ];
+
+const sampled = (commands: readonly string[]): readonly string[] =>
+  sampleOf(commands, { name: "interrupted", kindOf: () => "command", most: () => 4 });
 
 /** How a command ends that gets a signal while it waits for the first response of the service, which never comes. */
 async function whileWaiting(command: string) {
@@ -38,7 +42,7 @@ spec: { labels: [{ label: contact, match: { column: "*email*" } }] }
 `;
 
 // The system ends them, so they need not hear the signal.
-test.each(reading)("dimsync %s ends at once on a signal, and prints no partial output", async (command) => {
+test.each(sampled(reading))("dimsync %s ends at once on a signal, and prints no partial output", async (command) => {
   expect(await whileWaiting(command)).toEqual({ code: null, signal: "SIGINT", stdout: "", stderr: "" });
 });
 
@@ -56,8 +60,7 @@ test.each(["apply --yes", "ci apply --bindings none"])(
     expect({ ...(await ended(child)), signal: child.signalCode }).toMatchObject({ code: null, signal: "SIGINT", stdout: "" });
     expect(new Set(service.received.map(({ method }) => method))).toEqual(new Set(["GET"]));
     // The next run needs no `records unlock`.
-    const next = startCli(["apply", "--yes"], { cwd, env: quickstartSecrets });
-    expect((await ended(next)).code).toBe(0);
+    expect((await dimsyncHere(["apply", "--yes"], { cwd, env: quickstartSecrets })).code).toBe(0);
   },
 );
 
@@ -85,7 +88,7 @@ targets: { a: { baseUrl: "embedded:a.json" }, b: { baseUrl: "embedded:b.json" } 
 
 describe("a signal during synchronous work", () => {
   const loading = ["plan", "apply --yes", "drift", "validate", "import", "fmt", "snapshot --out s.json", "records show"];
-  test.each(loading)("dimsync %s ends at once if the signal arrives while it reads manifests", async (command) => {
+  test.each(sampled(loading))("dimsync %s ends at once if the signal arrives while it reads manifests", async (command) => {
     const cwd = emptyFolder(twoTargets);
     const run = await dimsync([...command.split(" "), "-t", "a"], { cwd, env: signalAt({ read: "m.yaml" }) });
     expect(run).toEqual({ code: null, signal: "SIGINT", stdout: "", stderr: "" });

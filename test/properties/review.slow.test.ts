@@ -7,7 +7,7 @@ import { dbtManifest } from "../core/labels/dbt-manifest.ts";
 import { startReviewedRepository } from "../security/pull-request.ts";
 import { dayIn } from "../support/clock.ts";
 import fc from "../support/fast-check.ts";
-import { runs } from "../support/sample.ts";
+import { runs, sampleOf } from "../support/sample.ts";
 
 // What `ci apply` sends after the merge is what the comment on the pull request showed, and whatever makes the rules of the project weaker is named there.
 
@@ -132,9 +132,13 @@ async function review(done: readonly Edit[]): Promise<void> {
   expect(applied.output).not.toContain("W_PLAN_DIFFERS");
 }
 
-test.each(names)("%s: it is named, and what is sent after the merge is what the plan showed", async (name) => {
-  await review([name]);
-});
+// One edit for each set of codes: each takes two jobs in CI and their checkouts.
+test.each(sampleOf(names, { name: "edits", kindOf: (name) => edits[name].join() }))(
+  "%s: it is named, and what is sent after the merge is what the plan showed",
+  async (name) => {
+    await review([name]);
+  },
+);
 
 test("the same for several of them at once", async () => {
   await fc.assert(fc.asyncProperty(fc.subarray(names, { minLength: 2, maxLength: 4 }), review), {

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { dimsync } from "../cli/built-cli.ts";
+import { dimsyncHere } from "../cli/built-cli.ts";
 import { githubToken, startGithub } from "../features/ci/github-stand-in.ts";
 import { startRepository } from "../features/ci/rehearsal-job.ts";
 import { gitEnv } from "../support/git/env.ts";
@@ -32,7 +32,7 @@ export async function startReviewedRepository(key: string, files: Files) {
       eventFile,
       JSON.stringify({ repository: { default_branch: "main" }, ...(isRequest ? { pull_request: pull } : {}), ...payload }),
     );
-    const { code, stdout, stderr } = await dimsync(["ci", ...argv], {
+    const { code, stdout, stderr } = await dimsyncHere(["ci", ...argv], {
       cwd: workspace,
       env: {
         ...gitEnv,
