@@ -163,10 +163,10 @@ function decodeTag(part: Part): LiveTag {
 export const assetFields = {
   name: { as: "filled", isWritten: true },
   type: { as: "filled" },
+  connectionType: { as: "filled" },
+  authMethod: { as: "filled", isWritten: true },
   /** An empty one is not shown. */
   description: { as: "textOrEmpty", isWritten: true },
-  authMethod: { as: "filled", isWritten: true },
-  connectionType: { as: "filled" },
   /** Ids or e-mail addresses. */
   owners: { as: "texts", isWritten: true },
 } as const satisfies Fields;

@@ -8,7 +8,7 @@ import { bindCommand, resolveCommand } from "../../text/shell.ts";
 import { unknownValue } from "../hints.ts";
 import { blocked, boundIdentity, goneObject, unitPerManifest } from "../identity.ts";
 import type { AccountView, Conflict, DiffResult, Identity, ImportedObjects, Kind, Unit } from "../kind.ts";
-import { assets, integrations, type LiveAsset, users } from "../lists.ts";
+import { assetFields, assets, integrations, type LiveAsset, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { tagReferences } from "../tags.ts";
 import { needsUsers } from "../users.ts";
@@ -96,8 +96,7 @@ export const asset: Kind<AssetUnit, AssetLive> = {
 
   liveView: {
     one: { read: (id, reads) => reads.one(assets, id), call: assets.extended },
-    columns: ["id", "name", "type", "connectionType", "authMethod"],
-    more: ["description", "owners"],
+    columns: ["id", ...Object.keys(assetFields)],
   },
 
   identify: (resource, account) => identify(resource as Resource<AssetSpec>, account),
