@@ -24,6 +24,7 @@ import {
   andMore,
   aside,
   blocks,
+  breakable,
   type Content,
   chip,
   code,
@@ -179,6 +180,7 @@ function spanHtml(span: Span): Html | string {
   if (typeof span === "string") return text;
   if (span.as === "name" && span.tone === undefined) return html`<strong>${text}</strong>`;
   if (span.as === "word" || span.tone !== undefined) return chip(text, span.tone ?? "quiet");
+  if (span.as === "code" && text !== "") return html`<code>${breakable(text)}</code>`;
   if (span.as === "code" || span.as === "value" || span.as === "ref") return code(text);
   return span.as === "muted" ? quiet(text) : aside(text);
 }
@@ -197,7 +199,7 @@ function changeTable({ lines, rules }: Pick<ChangeBlock, "lines" | "rules">, cap
 
 const pathHtml = (line: ChangeLine): Html => {
   const { node, leaf } = line.path;
-  return html`<code>${node}${node !== "" && leaf !== "" && " "}<b>${leaf}</b></code> ${riskChip(line)}`;
+  return html`<code>${breakable(node)}${node !== "" && leaf !== "" && " "}<b>${leaf}</b></code> ${riskChip(line)}`;
 };
 
 const ruleHtml = (rule: RuleChanges): Html => {

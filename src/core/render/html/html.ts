@@ -91,6 +91,10 @@ const unlessEmpty = (text: Content, draw: () => Html): Html => (isEmpty(text) ? 
 
 export const code = (text: string): Html => unlessEmpty(text, () => html`<code>${text}</code>`);
 
+/** A name that breaks after dots and underscores first. */
+export const breakable = (name: string): Content =>
+  name.split(/(?<=[._])(?=[^._])/u).map((part, index) => [index > 0 && html`<wbr>`, part]);
+
 export const quiet = (text: Content): Html => unlessEmpty(text, () => html`<span class="quiet">${text}</span>`);
 
 /** For what is less important than what it stands beside. */

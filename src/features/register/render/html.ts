@@ -11,7 +11,7 @@ import { byIntegration, changeTable, columnTable, noChanges, summaryTable, total
 const mostRows = 20_000;
 
 /** For A4 paper, in landscape: a row has seven columns. */
-const print = html`@page{size:A4 landscape;margin:12mm}@media print{.page{max-width:none;padding:0}header{padding-top:0}body{font-size:9pt}table{font-size:8pt}th,td{padding:.25rem .6rem .25rem 0}thead{display:table-header-group}h2{break-after:avoid}footer{margin-top:1rem}}@media (min-width:44.01rem){.register tbody th,.totals tbody th{width:auto}.register tbody td,.totals tbody td,.register tbody td:last-child,.totals tbody td:last-child{min-width:0}.totals td{font-variant-numeric:tabular-nums}}`;
+const print = html`@page{size:A4 landscape;margin:12mm}@media print{.page{max-width:none;padding:0}header{padding-top:0}body{font-size:9pt}table{font-size:8pt}th,td{padding:.25rem .6rem .25rem 0}thead{display:table-header-group}h2{break-after:avoid}footer{margin-top:1rem}}@media (min-width:44.01rem){.register tbody th,.totals tbody th{width:auto}.register tbody td,.totals tbody td,.register tbody td:last-child,.totals tbody td:last-child{min-width:0}.totals td{font-variant-numeric:tabular-nums}.register th,.register td{overflow-wrap:anywhere}}@media (min-width:72rem){.register tbody th{min-width:13rem}.register tbody td:nth-child(4){min-width:10.5rem}.register tbody td:nth-child(3){min-width:11.5rem}.register tbody td:nth-child(5){min-width:6.5rem}.register tbody td:last-child{min-width:10rem}}`;
 
 /** The register as one page: the totals, then the columns of each integration. */
 export function registerHtml(register: Register): string {

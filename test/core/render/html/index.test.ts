@@ -21,7 +21,7 @@ const words = (text: string): string =>
     .replaceAll(/<[^>]*>/gu, " ")
     .replaceAll(/\s+/gu, " ");
 
-const voids = new Set(["meta", "br", "path", "!DOCTYPE"]);
+const voids = new Set(["meta", "br", "wbr", "path", "!DOCTYPE"]);
 
 /** Errors of the tags: [] if each is a known one, has only quoted attributes, and is closed. */
 function faults(text: string): readonly string[] {

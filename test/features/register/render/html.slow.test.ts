@@ -37,6 +37,33 @@ describe("in Chromium", needs("chromium"), () => {
     }
   });
 
+  test("a name with room is on one line, one without breaks after a dot or underscore, and nothing overflows a tablet", async () => {
+    const names = ["customers", "payment_method_details"].flatMap((table) =>
+      ["email", "billing_street_address"].map((column) => ({ ...rows[1], schema: "orders", table, column })),
+    );
+    const page = await tab.openHtml(registerHtml(registerOf(names as typeof rows)));
+    // The lines of each name, from the top of its characters.
+    const lines = `[...document.querySelectorAll(".register tbody th code")].map((code) => {
+      const tops = new Map();
+      for (const node of [...code.childNodes].filter(({ nodeType }) => nodeType === 3))
+        for (let at = 0; at < node.length; at++) {
+          const range = document.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + 1);
+          const { top } = range.getBoundingClientRect();
+          tops.set(top, (tops.get(top) ?? "") + node.data[at]);
+        }
+      return [...tops.values()];
+    })`;
+    for (const width of [1280, 800, 390]) {
+      await show(page, { width, height: 900, colorScheme: "light" });
+      expect(await pageWidth(page)).toBeLessThanOrEqual(width);
+      const [first, ...others] = await page.evaluate<string[][]>(lines);
+      if (width !== 800) expect(first).toEqual(["orders.customers.email"]);
+      for (const line of others.flatMap((all) => all.slice(0, -1))) expect(line, String(width)).toMatch(/[._]$/u);
+    }
+  });
+
   test("is printed on A4, in landscape, with its heads on every page and no row cut off", async () => {
     const page = await tab.openHtml(large(60));
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
