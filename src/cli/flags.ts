@@ -81,7 +81,7 @@ export const comparisonOptions = (risks = "exposes, loosened") =>
   }) as const satisfies Options;
 
 export const protectOnlyOption = {
-  "--protect-only": "Send only changes that protect (hash or disable); report the others as held",
+  "--protect-only": "Include only changes that protect (hash or disable); report the others as held",
 } as const satisfies Options;
 
 /** Of plan and drift: what is read. */
@@ -106,7 +106,7 @@ export interface PlanFlags
 export const applyOptions = {
   "-y, --yes": "Do not ask for confirmation",
   "--dry-run": "Only plan, like dimsync plan",
-  "--fail-fast": "Start nothing new after a failure",
+  "--fail-fast": "Stop after the first failure; requests that were sent finish",
   "--result <file>": "Write the result to this file as JSON",
   "--lock-timeout <duration>": "How long to wait for another apply to finish (default: 0)",
   "--max-plan-age <duration>": "Maximum age of a saved plan (default: 24h)",
