@@ -248,6 +248,18 @@ test.each(["human", "markdown", "html"] as const)("%s has the risk, the line and
   expect(text).toContain("manifests/tags.yaml:4");
 });
 
+test("what an item comes after is named once, without the record of its own id", () => {
+  const named = (id: string, address: string, dependsOn: readonly string[] = []): Item =>
+    item({ id, address, changes: [change()], ...(id === "bind" ? { action: "bind", changes: [], requests: [] } : {}), dependsOn });
+  const items = [
+    named("bind", "Integration/orders"),
+    named("patch", "Integration/orders", ["bind"]),
+    named("schemas", "Schemas/orders", ["bind", "patch"]),
+  ];
+  const text = renderHuman(plan({ items }), { ...plain, width: 200 });
+  expect(text.match(/, after .*/gu)).toEqual([", after Integration/orders"]);
+});
+
 test("what was not kept decides how a manifest stops asking for it", () => {
   const base = { address: "Schemas/orders", wanted: true, live: false, since: "2026-07-01T08:00:00.000Z" };
   const advice = (...paths: readonly string[]): string =>

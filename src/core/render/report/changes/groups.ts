@@ -94,7 +94,8 @@ export function itemBlocks(all: readonly Item[], words: Words, most?: number): (
       left: Math.max(0, changesIn(item) - lines.length),
       alert: alertText(exposedColumns, [], words),
       calls: callsOf([item], words),
-      after: dependsOn.map((one) => addresses.get(one) ?? one),
+      // An object can have an item for its id and one for its values.
+      after: [...new Set(dependsOn.map((one) => addresses.get(one) ?? one))].filter((one) => one !== address),
     };
   };
 }
