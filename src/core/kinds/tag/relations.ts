@@ -196,8 +196,8 @@ function extraRelations(
   live: Taggable,
   { declared, unknown, account }: Declared,
 ): Pick<Relations, "items" | "manual" | "blocked"> {
-  const { resource, address: tag } = unit;
-  const extra = resource.spec.exclusive === true ? (live.taggedResources ?? []).filter(({ id }) => !declared.has(id)) : [];
+  const { address: tag } = unit;
+  const extra = unit.resource.spec.exclusive === true ? (live.taggedResources ?? []).filter(({ id }) => !declared.has(id)) : [];
   const resources = once(() => resourcesById(account));
   const found = { items: [] as DraftItem[], manual: [] as Relations["manual"][number][], blocked: [] as Blocked[] };
   for (const { id } of extra.toSorted((a, b) => byText(a.id, b.id))) {
@@ -208,8 +208,9 @@ function extraRelations(
         ? "the request needs the type of the resource, which no list, manifest or record shows."
         : whyNotSent(account.extended, removal);
     if (known === undefined || !maySend(account.extended, removal)) {
-      const instruction = `Remove the tag ${JSON.stringify(live.name)} from ${id} in the service, because the tag is exclusive and no manifest declares this relation: ${why}`;
-      found.manual.push({ address, path: "", actual: id, instruction });
+      const resource = known === undefined ? id : `${known.type} ${JSON.stringify(known.name)} (${id})`;
+      const instruction = `Remove the tag ${JSON.stringify(live.name)} from ${resource} in the service, because the tag is exclusive and no manifest declares this relation: ${why}`;
+      found.manual.push({ address, path: "", instruction });
     } else if (unknown.length > 0) {
       const message = `It is not removed, because the manifest may declare it: spec.resources has entries whose resources are not known (${andMore(unknown, "entry")}).`;
       found.blocked.push({ address, code: "E_DEPENDENCY", message });
