@@ -7,7 +7,12 @@ describe("databases of one URL", needs("postgresql"), () => {
   const postgres = postgresOfSuite();
 
   const connectedTo = (url: string): number =>
-    Number(postgres.sql(url, "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"));
+    Number(
+      postgres.sql(
+        url,
+        "select count(*) from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()",
+      ),
+    );
 
   it("share their connections, until the last one is closed", async () => {
     const url = await postgres.database();
