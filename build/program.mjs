@@ -25,6 +25,8 @@ export function bundleProgram(root, folder, options) {
       chunkFileNames: "lib/[name]-[hash].cjs",
       codeSplitting: {
         groups: [
+          // All that bin.cjs needs to print a help text.
+          group("output", 3, [source("cli/standard-stream.ts")]),
           group("core", 2, [source("cli/cli.ts"), source("features/validate/command.ts"), source("core/render/terminal/index.ts")]),
           group("account", 1, [source("features/plan/command.ts"), source("core/service/client.ts")]),
         ],

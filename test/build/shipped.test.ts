@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { Ajv } from "ajv";
@@ -45,6 +45,14 @@ test("the program does not contain the schemas that it loads for a message", () 
   const texts = ["Config", "SchemaConfig"].map((title) => `title:\`${title}\``);
   const files = readdirSync("dist/lib").filter((file) => file.endsWith(".cjs"));
   expect(files.filter((file) => texts.some((text) => readFileSync(join("dist/lib", file), "utf8").includes(text)))).toEqual([]);
+});
+
+test.each(["--version", "--help"])("%s loads nothing but what prints it", (flag) => {
+  const code = 'require("./dist/bin.cjs"); console.error(JSON.stringify(Object.keys(require.cache)))';
+  const { stdout, stderr } = spawnSync(process.execPath, ["--eval", code, "bin", flag], { encoding: "utf8" });
+  expect(stdout).not.toBe("");
+  const files = JSON.parse(stderr) as readonly string[];
+  expect(files.map((file) => statSync(file).size).reduce((sum, size) => sum + size)).toBeLessThan(8_000);
 });
 
 describe("the bill of materials", () => {
