@@ -2,7 +2,6 @@ import type { PlanOptions } from "../core/engine/session.ts";
 import { leftAt } from "../core/git/base.ts";
 import type { Project } from "../core/manifests/project.ts";
 import { combineExits, type ExitCode } from "../core/model/exit.ts";
-import { loadReviewBase } from "../core/operations/base.ts";
 import type { RunEnvironment } from "../core/operations/session.ts";
 import type { Document } from "../core/render/document.ts";
 import { formats, type Text } from "../core/render/formats.ts";
@@ -93,6 +92,7 @@ export async function compare(
   const made: Document[] = [];
   for (const project of await loadProjects(context, { ...targetOf(call), selection, account: true })) {
     const commit = ref === undefined ? undefined : await leftAt(project.settings.folder, ref, context.io.env);
+    const { loadReviewBase } = await import("../core/operations/base.ts");
     const at = commit === undefined ? {} : { base: await loadReviewBase(project, commit, loadOptions(context, [])) };
     made.push(await withRun(context, (run) => make(project, { ...options, ...at }, run)));
   }

@@ -11,7 +11,6 @@ import type { Reads } from "../model/service.ts";
 import type { Environment } from "../model/settings/env.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
-import { readRecords } from "./open-records.ts";
 
 /** The input of a run. It uses nothing else outside the project. */
 export interface RunEnvironment {
@@ -68,9 +67,10 @@ export function accountSession(
 /** A session that reads a snapshot. Its plans cannot be applied. */
 export async function snapshotSession(project: Project, file: string, run: RunEnvironment): Promise<Session> {
   const { settings } = project;
-  const [{ readSnapshotFile }, { readsOf, snapshotOfAnother }] = await Promise.all([
+  const [{ readSnapshotFile }, { readsOf, snapshotOfAnother }, { readRecords }] = await Promise.all([
     import("../snapshot/file.ts"),
     import("../snapshot/snapshot.ts"),
+    import("./open-records.ts"),
   ]);
   const git = projectGitState(project, run.signal);
   const [snapshot, state] = await Promise.all([readSnapshotFile(file), readRecords(settings, run)]);
