@@ -92,8 +92,8 @@ export async function compare(
   const made: Document[] = [];
   for (const project of await loadProjects(context, { ...targetOf(call), selection, account: true })) {
     const commit = ref === undefined ? undefined : await leftAt(project.settings.folder, ref, context.io.env);
-    const { loadReviewBase } = await import("../core/operations/base.ts");
-    const at = commit === undefined ? {} : { base: await loadReviewBase(project, commit, loadOptions(context, [])) };
+    const load = async (at: string) => (await import("../core/operations/base.ts")).loadReviewBase(project, at, loadOptions(context, []));
+    const at = commit === undefined ? {} : { base: await load(commit) };
     made.push(await withRun(context, (run) => make(project, { ...options, ...at }, run)));
   }
   return await report(call, made);
