@@ -62,8 +62,10 @@ function riskOfNewColumns(before: JsonValue, after: JsonValue): Risk {
   return is ? "exposes" : was ? "protects" : "neutral";
 }
 
+export const settingNames = Object.keys(settings) as readonly (keyof IntegrationSettings)[]; // the keys of the record
+
 /** The settings that only GET of one integration shows, if any request does. */
-export const details: readonly string[] = Object.entries(settings).flatMap(([name, { isListed }]) => (isListed ? [] : [name]));
+export const details = settingNames.filter((name) => settings[name].isListed === undefined);
 
 /** An integration of which no request has shown anything yet. */
 export const unshownIntegration: LiveIntegration = {
@@ -116,8 +118,7 @@ function decodeIntegration(part: Part): LiveIntegration {
 
 function decodeDetails(part: Part): Partial<LiveIntegration> {
   if (details.every((name) => memberOf(part, name).value === undefined)) return {};
-  const shown = Object.entries(settings).filter(([name]) => details.includes(name));
-  return defined(Object.fromEntries(shown.map(([name, { ifAbsent }]) => [name, optionalTextOf(memberOf(part, name)) ?? ifAbsent])));
+  return defined(Object.fromEntries(details.map((name) => [name, optionalTextOf(memberOf(part, name)) ?? settings[name].ifAbsent])));
 }
 
 function decodeReference(part: Part): LiveReference | undefined {

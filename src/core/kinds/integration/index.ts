@@ -6,7 +6,7 @@ import { unknownValue } from "../hints.ts";
 import { bindItem, goneObject, recordOf, unitPerManifest } from "../identity.ts";
 import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type ImportedObjects, type Kind } from "../kind.ts";
 import { leafChanges } from "../leaves.ts";
-import { details, integrations, settings, unshownIntegration, users } from "../lists.ts";
+import { details, integrations, settingNames, unshownIntegration, users } from "../lists.ts";
 import { kindNames, schemasAddress } from "../manifests.ts";
 import { isConfigured } from "../select.ts";
 import { tagReferences } from "../tags.ts";
@@ -16,7 +16,7 @@ import { destinationOf, identify, matchesKey, sourceOf } from "./identify.ts";
 import { contradictions, needsDetails, settingChanges, settingsDocument, shownSettings, unintendedSettings } from "./settings.ts";
 
 const withKnownValues = [
-  ...Object.keys(settings).flatMap((name) => [`/spec/create/${name}`, `/spec/settings/${name}`]),
+  ...settingNames.flatMap((name) => [`/spec/create/${name}`, `/spec/settings/${name}`]),
   "/spec/create/sourceConfig/authMethod",
   "/spec/create/sourceConfig/connectionType",
   "/spec/create/sourceSettings/incremental_mode",

@@ -14,18 +14,16 @@ import {
 } from "../../model/resource.ts";
 import { sentInVain } from "../fields.ts";
 import type { AccountView } from "../kind.ts";
-import { settings } from "../lists.ts";
+import { details, settingNames as names, settings } from "../lists.ts";
 
 type Name = keyof IntegrationSettings;
-
-const names = Object.keys(settings) as readonly Name[]; // the keys of the record
 
 /** The settings that a manifest has, in the order of the table. */
 const declaredIn = ({ settings: declared = {} }: IntegrationSpec): readonly (readonly [Name, JsonValue])[] =>
   names.flatMap((name) => (declared[name] === undefined ? [] : [[name, declared[name]] as const]));
 
 /** Whether only GET of one integration can show what the manifest declares. */
-export const needsDetails = (spec: IntegrationSpec): boolean => declaredIn(spec).some(([name]) => settings[name].isListed === undefined);
+export const needsDetails = (spec: IntegrationSpec): boolean => declaredIn(spec).some(([name]) => details.includes(name));
 
 /** `create` with the settings, which it has from the beginning. */
 export function createOf(create: IntegrationCreate, spec: IntegrationSpec): IntegrationCreate {

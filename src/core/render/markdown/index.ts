@@ -1,4 +1,5 @@
 import type { GuardFinding } from "../../model/findings.ts";
+import { capitalized } from "../../text/describe.ts";
 import { andMore, joinParts, moreOf } from "../../text/lists.ts";
 import { spaced } from "../../text/paths.ts";
 import { cutMiddle } from "../../text/values.ts";
@@ -100,7 +101,7 @@ function changes({ changeBlocks: all, words, grouping, changes: count }: Report,
 }
 
 function closing({ calls, about, exit }: Report): string {
-  const commit = about.commit === undefined ? "" : `${about.commit[0]?.toUpperCase()}${about.commit.slice(1)}.`;
+  const commit = about.commit === undefined ? "" : `${capitalized(about.commit)}.`;
   const text = joinParts([...calls, prose(commit), prose(exit)], " ");
   return text === "" ? "" : `---\n\n${text}`;
 }
