@@ -85,7 +85,7 @@ test("every command that is printed for one of several targets parses and names 
     ["apply", "--yes"],
     ["apply", "--yes", "-o", "json"],
     ["plan"],
-    ["records", "check"],
+    ["records", "show"],
     ["doctor", "-o", "json"],
     ["records", "unlock"],
     ["explain", "Schemas/orders", "public.customers.email"],

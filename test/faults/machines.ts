@@ -11,6 +11,7 @@ import { home } from "../support/git/env.ts";
 import { gitHttp } from "../support/git/http.ts";
 import { git, gitRemote } from "../support/git/remote.ts";
 import type { Postgres } from "../support/postgres/server.ts";
+import { letGracePass } from "../support/records.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { type ClientParts, canaries, type MixedProject, mixedProject, projectIn, sharedFiles } from "./mixed-project.ts";
 
@@ -108,9 +109,13 @@ function machinesOf({ newFolder, open, env, config }: Opened, serviceUrl: string
         mkdirSync(dirname(join(folder, path)), { recursive: true });
         writeFileSync(join(folder, path), text);
       }
-      return projectIn(folder, env, ["--force", "--reason", "the process was killed"]);
+      return projectIn(folder, env);
     },
-    unlock: () => use(async (records) => void (await records.unlock())),
+    unlock: () =>
+      use(async (records) => {
+        await records.unlock();
+        await letGracePass(records);
+      }),
     boundAddresses: () => use(async (records) => [...(await records.read()).bindings.keys()]),
     remove: () => {
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });

@@ -89,8 +89,6 @@ export const canaries = {
 export interface MixedProject {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Additional options of `resolve --not-created`. */
-  readonly notCreated: readonly string[];
   readonly apply: (signal?: AbortSignal) => Promise<Result>;
   readonly plan: () => Promise<Plan>;
   /** Rewrites dimsync.yaml. */
@@ -144,17 +142,12 @@ export function mixedProject(service: Pick<EmbeddedService, "url">, client: Clie
 }
 
 /** Plans and applies the project in a folder, in this process. */
-export function projectIn(
-  folder: string,
-  env: Readonly<Record<string, string>> = canaries,
-  notCreated: readonly string[] = [],
-): MixedProject {
+export function projectIn(folder: string, env: Readonly<Record<string, string>> = canaries): MixedProject {
   const load = (): Promise<Project> => loadProject({ cwd: folder, env });
   const around = { env, signal: new AbortController().signal };
   return {
     folder,
     env,
-    notCreated,
     apply: async (signal) => (await applyAccount(await load(), {}, signal === undefined ? around : { ...around, signal })).result,
     plan: async () => planAccount(await load(), {}, around),
     configure: (baseUrl, client) => writeFileSync(join(folder, "dimsync.yaml"), mixedConfig(baseUrl, client)),

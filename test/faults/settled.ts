@@ -56,7 +56,7 @@ export function unexplained(result: Result): readonly string[] {
 
 async function resolve(state: AccountState, project: MixedProject, address: string): Promise<void> {
   const id = liveIdOf(state, address);
-  const argv = ["resolve", address, ...(id === undefined ? ["--not-created", ...project.notCreated] : [`--created=${id}`])];
+  const argv = ["resolve", address, ...(id === undefined ? ["--not-created"] : [`--created=${id}`])];
   const ran = await runCommand(argv, project.folder, project.env);
   if (ran.code !== 0) throw new Error(`resolve ${address} ended with ${ran.code}: ${ran.stderr}`);
 }

@@ -133,7 +133,6 @@ const changing: readonly (readonly [command: string, code: number])[] = [
   ["plan --out plan.json -o github", 0],
   ["show plan.json", 0],
   ["records show", 0],
-  ["records show --log", 0],
   ["records show -o json", 0],
   ["records export", 0],
   ["catalog accept --all", 0],

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { emptyContent } from "../../src/core/records/facts.ts";
 import { recordsFile } from "../../src/core/records/folder/index.ts";
 import type { OpenIntent } from "../../src/core/records/history.ts";
-import type { RecordsState } from "../../src/core/records/records.ts";
+import type { Records, RecordsState } from "../../src/core/records/records.ts";
 import type { Content } from "../../src/core/records/shared/store.ts";
 import { parseRecords, printRecords } from "../../src/core/records/text.ts";
 
@@ -19,6 +19,14 @@ export function editRecords(folder: string, target: string, change: (content: Co
 export function recordsIn(folder: string, target: string): Content {
   const file = recordsFile(folder, target);
   return existsSync(file) ? parseRecords(readFileSync(file, "utf8")).content : emptyContent;
+}
+
+/** As if the runs that were unlocked could not send anything any more. */
+export async function letGracePass(records: Records): Promise<void> {
+  const content = await records.content();
+  const { state } = content;
+  const unlocked = state.unlocked.map((run) => ({ ...run, at: "2026-01-01T00:00:00.000Z" }));
+  await records.replace({ ...content, state: { ...state, unlocked } }, () => true);
 }
 
 /** As if the run had been killed when it had the responses to its creates. `sent`: digests of what it sent, by address. */

@@ -66,8 +66,7 @@ export interface Records {
    */
   readonly unlock: () => Promise<Lease | undefined>;
   /**
-   * The newest writes, newest first. Throws as `read` does, and E_RECORDS_HISTORY (exit 1) in the folder
-   * store, which has no history.
+   * The newest writes, newest first; none in the folder store, which has no history. Throws as `read` does.
    */
   readonly history: (limit: number) => Promise<readonly RecordsChange[]>;
   /** Closes connections. Call it after each run was released. */

@@ -27,30 +27,21 @@ export const unbindCommand = declared({
 const resolveOptions = {
   "--created <id>": "The object was created with this id. Checked against the account and the audit log",
   "--not-created": "The object was not created",
-  "--run <id>": "Instead of an address: every create that this run left open",
-  "--force": "Even if the run that was unlocked may still send the create; needs --reason",
-  "--reason <text>": "Why --force is safe; kept in the records",
 } as const satisfies Options;
 
 export interface ResolveFlags extends GlobalFlags, FlagsOf<typeof resolveOptions> {}
 
 export const resolveCommand = declared({
-  usage: "resolve [address]",
+  usage: "resolve <address>",
   description: "Resolve a create whose response was lost. Until then, its address is blocked.",
   options: resolveOptions,
-  examples: [
-    "dimsync resolve Integration/orders --created 8f1c",
-    "dimsync resolve Integration/orders --not-created",
-    "dimsync resolve --run 6f1e5b2c --not-created",
-  ],
+  examples: ["dimsync resolve Integration/orders --created 8f1c", "dimsync resolve Integration/orders --not-created"],
   load: async () => (await import("./resolve-command.ts")).runResolve,
 });
 
 const recordsOptions = {
-  "--log": "show: the newest 100 writes instead: when, by which run, and what changed",
   "--reason <text>": "lock: why; shown to everyone who finds the target locked",
   "--until <time>": "lock: when the lock ends, such as 2027-01-31T18:00:00Z",
-  "--force": "unlock: without confirmation, even if the run may be alive; restore: even if the target has another name",
   "--to <store>": "init, migrate: folder, git, git:REF or postgres (default for init: git)",
   "--print": "init, migrate: print the config instead of writing dimsync.yaml",
 } as const satisfies Options;
@@ -59,7 +50,7 @@ export interface RecordsFlags extends GlobalFlags, FlagsOf<typeof recordsOptions
 
 export const recordsCommand = declared({
   usage: "records <task> [file]",
-  description: "Show, lock, move and save records. Tasks: show, lock, unlock, init, migrate, export, restore, check.",
+  description: "Show, lock, move and save records. Tasks: show, lock, unlock, init, migrate, export, restore.",
   options: recordsOptions,
   load: async () => (await import("./records-command.ts")).runRecords,
 });

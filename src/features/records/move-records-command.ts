@@ -1,21 +1,19 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type Context, commandLine } from "../../cli/context.ts";
+import type { Context } from "../../cli/context.ts";
 import { loadOneProject, loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { type Project, withLocations } from "../../core/manifests/project.ts";
 import { shownPath } from "../../core/manifests/source.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
-import { visible } from "../../core/text/control-characters.ts";
-import { forTarget, resolveChoices, resolveCommand, shellWord } from "../../core/text/shell.ts";
 import { inlineYaml } from "../../core/yaml/print.ts";
 import type { RecordsFlags } from "./index.ts";
-import { checkRecords, createRecords, exportRecords, isThere, moveRecords, type NewStore, restoreRecords } from "./move.ts";
+import { createRecords, exportRecords, isThere, moveRecords, type NewStore, restoreRecords } from "./move.ts";
 
-type Task = "init" | "migrate" | "export" | "restore" | "check";
+type Task = "init" | "migrate" | "export" | "restore";
 
-/** The tasks of `dimsync records` that create, move, save and check records. */
+/** The tasks of `dimsync records` that create, move and save records. */
 export async function runMove(context: Context<RecordsFlags>, task: Task, file: string | undefined): Promise<ExitCode> {
   if (task === "init" || task === "migrate") await moveEach(context, task);
   else {
@@ -63,29 +61,17 @@ interface OneTarget {
   readonly file: string | undefined;
 }
 
-async function runOne(context: Context<RecordsFlags>, task: "export" | "restore" | "check", { project, file }: OneTarget): Promise<void> {
+async function runOne(context: Context<RecordsFlags>, task: "export" | "restore", { project, file }: OneTarget): Promise<void> {
   const { io } = context;
   if (task === "export") return io.stdout(await exportRecords(project, io.env));
-  if (task === "restore") return restore(context, project, file);
-  const { place, records, open, orphans } = await checkRecords(project, io.env);
-  const line = (text: string): void => io.stdout(`${visible(text)}\n`);
-  line(`${place}: ${records}.`);
-  const command = (text: string): void => line(`  ${forTarget(commandLine(context, text), project.settings)}`);
-  for (const { address, answeredId } of open) {
-    line(`${address}: the outcome of its create is unknown. Look in the service, then say whether it was created:`);
-    for (const choice of resolveChoices(resolveCommand(address, answeredId))) command(choice);
-  }
-  for (const address of orphans) {
-    line(`${address}: no manifest has this address. If it was renamed, bind the new address. Otherwise, remove it:`);
-    command(`dimsync unbind ${shellWord(address)}`);
-  }
+  await restore(context, project, file);
 }
 
-async function restore({ io, flags, cwd }: Context<RecordsFlags>, project: Project, file: string | undefined): Promise<void> {
+async function restore({ io, cwd }: Context<RecordsFlags>, project: Project, file: string | undefined): Promise<void> {
   if (file === undefined) throw new DimsyncError("E_USAGE", "records restore needs the file that records export wrote.");
   const text = await readFile(resolve(cwd, file), "utf8").catch((error: unknown) => {
     throw new DimsyncError("E_RECORDS_BUNDLE", `${file} cannot be read.`, { cause: error });
   });
-  const restored = await restoreRecords(project, { text, file, isForced: flags.force === true }, io.env);
+  const restored = await restoreRecords(project, { text, file }, io.env);
   say(io, restored === undefined ? "The store has these records already." : `Restored ${restored}.`);
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Project } from "../../core/manifests/project.ts";
-import type { Address } from "../../core/model/address.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { JsonObject } from "../../core/model/json/json.ts";
 import { isLocal, type Settings } from "../../core/model/settings/config.ts";
@@ -10,7 +9,7 @@ import { withRecords } from "../../core/operations/open-records.ts";
 import { type CreatedStore, parseStore, type StoreChoice, storeNamed } from "../../core/operations/stores-records.ts";
 import { writeAtomic } from "../../core/records/files/atomic.ts";
 import { ContentError } from "../../core/records/readers.ts";
-import type { Records, RecordsState } from "../../core/records/records.ts";
+import type { Records } from "../../core/records/records.ts";
 import type { Content } from "../../core/records/shared/store.ts";
 import { movedReason, movedTo } from "../../core/records/store-errors.ts";
 import { parseRecords, printRecords } from "../../core/records/text.ts";
@@ -120,21 +119,19 @@ interface Export {
   readonly text: string;
   /** For messages. */
   readonly file: string;
-  /** Whether the records of another target are restored. */
-  readonly isForced: boolean;
 }
 
 /**
  * Restores an export into an empty store. Returns what, in words; undefined if the store has these records already. Throws E_RECORDS_BUNDLE and
  * E_RECORDS_EXIST.
  */
-export async function restoreRecords(project: Project, { text, file, isForced }: Export, env: Environment): Promise<string | undefined> {
+export async function restoreRecords(project: Project, { text, file }: Export, env: Environment): Promise<string | undefined> {
   const { head, content } = parseExport(text, file);
   const { target } = project.settings;
-  if (head.target !== target && !isForced)
+  if (head.target !== target)
     throw new DimsyncError(
       "E_RECORDS_BUNDLE",
-      `${file} has the records of the target ${JSON.stringify(head.target)}, not of ${JSON.stringify(target)}. Ids of one account mean nothing in another. If the target was renamed, use --force.`,
+      `${file} has the records of the target ${JSON.stringify(head.target)}, not of ${JSON.stringify(target)}. Ids of one account mean nothing in another. If the target was renamed, correct its name in the first line of the file.`,
     );
   return withRecords(project.settings, env, async (records) => {
     const before = await records.content();
@@ -157,29 +154,6 @@ function parseExport(text: string, file: string): ReturnType<typeof parseRecords
     throw new DimsyncError("E_RECORDS_BUNDLE", message, { cause: error });
   }
 }
-
-interface CheckedRecords {
-  readonly place: string;
-  /** What there is, in words. */
-  readonly records: string;
-  /** Creates with an unknown outcome. */
-  readonly open: RecordsState["open"];
-  /** Addresses with an id that no manifest has. */
-  readonly orphans: readonly Address[];
-}
-
-export const checkRecords = (project: Project, env: Environment): Promise<CheckedRecords> =>
-  withRecords(project.settings, env, async (records) => {
-    const content = await records.content();
-    const { open, bindings } = content.state;
-    const addresses = new Set(project.resources.map(({ address }) => address));
-    return {
-      place: records.place,
-      records: summary(content),
-      open,
-      orphans: [...bindings.keys()].filter((address) => !addresses.has(address)),
-    };
-  });
 
 /** Until the named store exists, records are files. */
 const untilCreated = (settings: Settings, named: StoreChoice | undefined): Settings =>

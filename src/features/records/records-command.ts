@@ -10,17 +10,17 @@ import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
-import type { Lease, Records, RecordsChange } from "../../core/records/records.ts";
+import type { Lease, Records } from "../../core/records/records.ts";
 import { type ByAddress, rememberedParts } from "../../core/records/remembered.ts";
 import { describeLease, movedTo, recordsMoved } from "../../core/records/store-errors.ts";
-import { muted, name, type Section, textEntries, titled, untitled } from "../../core/render/blocks.ts";
+import { name, type Section, textEntries, titled, untitled } from "../../core/render/blocks.ts";
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 import type { RecordsFlags } from "./index.ts";
 
-const tasks = ["show", "lock", "unlock", "init", "migrate", "export", "restore", "check"] as const;
+const tasks = ["show", "lock", "unlock", "init", "migrate", "export", "restore"] as const;
 type Task = (typeof tasks)[number];
 
 const isTask = (text: string): text is Task => (tasks as readonly string[]).includes(text);
@@ -29,7 +29,6 @@ const isTask = (text: string): text is Task => (tasks as readonly string[]).incl
 export async function runRecords(context: Context<RecordsFlags>, task: string, file: string | undefined): Promise<ExitCode> {
   if (!isTask(task))
     throw new DimsyncError("E_USAGE", `${JSON.stringify(task)} is not a task of records: ${tasks.join(", ")}.${didYouMean(task, tasks)}`);
-  if (context.flags.log === true && task !== "show") throw new DimsyncError("E_USAGE", "--log is a flag of records show.");
   if (file !== undefined && task !== "restore") throw new DimsyncError("E_USAGE", `records ${task} takes no file.`);
   if (task === "show") await show(context);
   else if (task === "lock") await lock(context);
@@ -38,19 +37,11 @@ export async function runRecords(context: Context<RecordsFlags>, task: string, f
   return 0;
 }
 
-/** `dimsync records show`, and with `--log` the newest writes. */
+/** `dimsync records show`. */
 async function show(context: Context<RecordsFlags>): Promise<void> {
   checkOutputs(context, ["human", "json"]);
-  const { flags, io } = context;
   const project = await loadOneProject(context, { account: true });
-  if (flags.log === true) {
-    const history = await recordsHistoryOf(project, io.env);
-    return await deliverForms(context, {
-      human: (options) => sectionsText(historySections(history), options),
-      json: () => jsonDocument({ kind: "RecordsHistory", ...history }),
-    });
-  }
-  const { shown, holder } = await recordsOf(project, io.env);
+  const { shown, holder } = await recordsOf(project, context.io.env);
   await deliverForms(context, {
     human: (options) => sectionsText(recordsSections({ ...shown, holder }), options),
     json: () => jsonDocument(shown),
@@ -80,16 +71,17 @@ async function unlock(context: Context<RecordsFlags>): Promise<void> {
 }
 
 /** A run may be alive however long ago it took the lease, since it renews it. */
-async function confirmUnlock({ flags, io }: Context<RecordsFlags>, { reason, described, ttlMs }: HeldLease): Promise<void> {
-  if (reason !== undefined || flags.force === true) return;
+async function confirmUnlock({ io }: Context, { reason, described, ttlMs }: HeldLease): Promise<void> {
+  if (reason !== undefined) return;
   const question = `The lease of ${described} will end. If that run is still alive, it may send requests for up to ${Math.round(ttlMs / 2000)} s more.`;
   const canAsk = io.stdinIsTty && io.stderrIsTty;
   const answer = canAsk ? await io.ask(`${question}\nEnd it? Type yes: `) : "";
   if (answer.trim() === "yes") return;
-  throw new DimsyncError("E_LOCKED", `${question} To end it without confirmation, use --force.`, {
-    exit: 6,
-    command: "dimsync records unlock --force",
-  });
+  throw new DimsyncError(
+    "E_LOCKED",
+    `${question} ${canAsk ? "It was not ended." : "Run this command in a terminal to confirm."} The next apply takes the lease over once it has not been renewed for ${Math.round(ttlMs / 1000)} s.`,
+    { exit: 6 },
+  );
 }
 
 /** The records of a target, as `dimsync records show` prints them. */
@@ -126,25 +118,6 @@ export function recordsSections({ target, store, place, version, holder, open, b
     titled("bindings", bindings.length === 0 ? "No ids are recorded" : counted(bindings.length, "recorded id"), ids),
   ];
 }
-
-/** The newest writes to the records of a target, newest first, as `dimsync records show --log` prints them. */
-interface ShownHistory {
-  readonly target: string;
-  readonly store: string;
-  readonly place: string;
-  readonly entries: readonly RecordsChange[];
-}
-
-const historySections = ({ target, store, place, entries }: ShownHistory): readonly Section[] => [
-  untitled("title", [{ head: [[`${target}: ${store}: ${place}, ${counted(entries.length, "write")}, newest first`]] }]),
-  untitled(
-    "writes",
-    entries.map(({ version, at, runId, runUrl, subject, changes }) => ({
-      head: [[at], [version.slice(0, 12)], [subject]],
-      notes: [[runId === "" ? "" : `run ${runId}`, runUrl === undefined ? "" : `(${runUrl})`], ...changes.map((change) => [muted(change)])],
-    })),
-  ),
-];
 
 const ofProject = <T>(project: Project, env: Environment, work: (records: Records) => Promise<T>): Promise<T> =>
   withLocations(project, withRecords(project.settings, env, work));
@@ -206,12 +179,3 @@ const recordsOf = (project: Project, env: Environment) =>
 
 const byKey = (values: ByAddress<unknown>): object =>
   Object.fromEntries([...values].map(([address, keys]) => [address, Object.fromEntries(keys)]));
-
-const mostWrites = 100;
-
-/** The newest writes to the records of a target, newest first. */
-const recordsHistoryOf = (project: Project, env: Environment) =>
-  ofProject(project, env, async (records) => {
-    const { store, place } = records;
-    return { target: project.settings.target, store, place, entries: await records.history(mostWrites) };
-  });

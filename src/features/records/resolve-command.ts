@@ -22,77 +22,56 @@ import type { ResolveFlags } from "./index.ts";
 
 /**
  * `dimsync resolve ADDRESS --created=ID | --not-created` records the outcome of a create whose
- * response was lost; `resolve --run ID --not-created` that of every create that a run left open.
- * Only reads the account, to check the id of `--created`.
+ * response was lost. Only reads the account, to check the id of `--created`.
  */
-export async function runResolve(context: Context<ResolveFlags>, address: string | undefined): Promise<ExitCode> {
-  const { flags } = context;
-  checkFlags(flags, address);
+export async function runResolve(context: Context<ResolveFlags>, address: string): Promise<ExitCode> {
+  const { created, notCreated } = context.flags;
+  const usage = (message: string): DimsyncError => new DimsyncError("E_USAGE", message);
+  if ((created === undefined) === (notCreated !== true)) throw usage("resolve needs exactly one of --created=ID and --not-created.");
+  if (created === "") throw usage("The id of --created is empty. Use the id of the object in the account.");
   const project = await loadOneProject(context, { account: true });
-  const options = { address, runId: flags.run, created: flags.created, force: flags.force === true, reason: flags.reason };
-  await resolveCreates(project, options, changeOf(context));
+  await resolveCreate(project, { address, created }, changeOf(context));
   return 0;
 }
 
-function checkFlags({ created, notCreated, run, force, reason }: ResolveFlags, address: string | undefined): void {
-  const usage = (message: string): DimsyncError => new DimsyncError("E_USAGE", message);
-  if ((address === undefined) === (run === undefined)) throw usage("resolve needs exactly one of ADDRESS and --run.");
-  if ((created === undefined) === (notCreated !== true)) throw usage("resolve needs exactly one of --created=ID and --not-created.");
-  if (created === "") throw usage("The id of --created is empty. Use the id of the object in the account.");
-  if (run !== undefined && created !== undefined)
-    throw usage("--run needs --not-created: each created object has an id of its own. Resolve it by its address.");
-  if (force === true && (reason ?? "").trim() === "") throw usage("--force needs --reason: it is kept in the records.");
-}
-
 interface ResolveOptions {
-  /** Of the create; undefined: all creates of the run. */
-  readonly address: string | undefined;
-  readonly runId: string | undefined;
+  /** Of the create. */
+  readonly address: string;
   /** The id of the created object; undefined: nothing was created. */
   readonly created: string | undefined;
-  /** Also while a run that was unlocked may still send the create, for the reason. */
-  readonly force: boolean;
-  readonly reason: string | undefined;
 }
 
 /**
- * Records the outcome of creates whose responses were lost. Only reads the account, to check the id. Throws E_UNKNOWN_ADDRESS, E_UNKNOWN_RUN,
- * E_RUN_MAY_SEND, and as `checkCreatedObject` does.
+ * Records the outcome of a create whose response was lost. Only reads the account, to check the id. Throws E_UNKNOWN_ADDRESS, E_RUN_MAY_SEND,
+ * and as `checkCreatedObject` does.
  */
-const resolveCreates = (project: Project, options: ResolveOptions, change: RecordsChange): Promise<void> =>
+const resolveCreate = (project: Project, { address, created: id }: ResolveOptions, change: RecordsChange): Promise<void> =>
   changeRecords(project, change, async (records, say) => {
     const { settings } = project;
-    const { address = "", runId, created: id, force, reason } = options;
-    const open = runId === undefined ? openCreates(records, "address", address) : openCreates(records, "runId", runId);
-    if (id === undefined && !force) refuseStillSending(open, records.state().unlocked, settings.client.timeoutMs);
-    const by = force && reason !== undefined ? `resolve: ${reason}` : "resolve";
+    const open = openCreates(records, address);
+    if (id === undefined) refuseStillSending(open, records.state().unlocked, settings.client.timeoutMs);
     const [intent] = open;
     if (id !== undefined && intent !== undefined) {
       const notChecked = await checkCreatedObject(intent, id, { settings, records: records.state(), run: change });
       if (notChecked !== undefined) say(notChecked);
       await bindCreated(records, open, id);
     }
+    const by = "resolve";
     for (const { entryId } of open)
       await records.settle(entryId, id === undefined ? { outcome: "not-created", by } : { outcome: "created", id, by });
-    for (const settled of new Set(open.map((one) => one.address)))
-      say(id === undefined ? `${settled} was not created; the next apply may create it.` : createdText(settled, id));
+    say(id === undefined ? `${address} was not created; the next apply may create it.` : createdText(address, id));
   });
 
-/** The creates without a known outcome of an address, or of a run. */
-function openCreates(records: RecordsRun, key: "address" | "runId", wanted: string): readonly OpenIntent[] {
+/** The creates of an address without a known outcome. */
+function openCreates(records: RecordsRun, address: string): readonly OpenIntent[] {
   const { open } = records.state();
-  const found = open.filter((intent) => intent[key] === wanted);
+  const found = open.filter((intent) => intent.address === address);
   if (found.length > 0) return found;
-  const [name, hint] = [
-    JSON.stringify(wanted),
-    didYouMean(
-      wanted,
-      open.map((intent) => intent[key]),
-    ),
-  ];
-  throw key === "address"
-    ? new DimsyncError("E_UNKNOWN_ADDRESS", `No create of ${name} has an unknown outcome.${hint}`)
-    : new DimsyncError("E_UNKNOWN_RUN", `The run ${name} left no create with an unknown outcome.${hint}`);
+  const hint = didYouMean(
+    address,
+    open.map((intent) => intent.address),
+  );
+  throw new DimsyncError("E_UNKNOWN_ADDRESS", `No create of ${JSON.stringify(address)} has an unknown outcome.${hint}`);
 }
 
 /**
@@ -106,7 +85,7 @@ function refuseStillSending(open: readonly OpenIntent[], unlocked: readonly Unlo
     if (Date.now() >= end || open.every((intent) => intent.runId !== runId)) continue;
     throw new DimsyncError(
       "E_RUN_MAY_SEND",
-      `The run ${runId} was unlocked at ${at}. If its process still exists, it may send this create until ${new Date(end).toISOString()}. Wait until then. If you know that the process is gone, use --force with --reason.`,
+      `The run ${runId} was unlocked at ${at}. If its process still exists, it may send this create until ${new Date(end).toISOString()}. Run the command again after that.`,
       { exit: 6 },
     );
   }

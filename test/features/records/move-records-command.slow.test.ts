@@ -25,7 +25,7 @@ it("closes a store for good whose records were moved", async () => {
     const moved = readFileSync(file, "utf8");
     // As on a branch that was made before.
     writeFileSync(file, old);
-    for (const argv of [["plan"], ["apply", "--yes"], ["bind", "Asset/lake=d-99"], ["records", "unlock", "--force"]]) {
+    for (const argv of [["plan"], ["apply", "--yes"], ["bind", "Asset/lake=d-99"], ["records", "unlock"]]) {
       const { code, stderr } = await run(...argv);
       expect([argv.join(" "), code, stderr]).toEqual([argv.join(" "), 1, expect.stringContaining("E_RECORDS_MOVED")]);
       expect(stderr).toContain(`records: { git: { ref: refs/dimsync/${store === "git" ? "demo" : "second"}, id: `);

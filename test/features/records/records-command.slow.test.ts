@@ -2,6 +2,9 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { main } from "../../../src/cli/cli.ts";
+import { openFolderRecords } from "../../../src/core/records/folder/index.ts";
+import { capturedIo } from "../../support/captured-io.ts";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { gitRemote } from "../../support/git/remote.ts";
@@ -33,6 +36,7 @@ async function machines() {
     writeFileSync(file, text);
     return {
       folder,
+      env,
       config: () => readFileSync(file, "utf8"),
       run: async (...argv: readonly string[]) => runCommand([...argv, "-q", "--no-color"], folder, env),
     };
@@ -99,7 +103,25 @@ test("a lock blocks apply until unlock, but not plan", async () => {
   expect(await run("apply", "--yes")).toMatchObject({ code: 6, stderr: expect.stringContaining("moving the warehouse") });
   expect(await run("records", "unlock")).toMatchObject({ code: 0 });
   expect((await run("apply", "--yes")).code).toBe(0);
-  expect((await run("records", "check")).stdout).toContain("5 recorded ids");
+  expect((await run("records", "show")).stdout).toContain("5 recorded ids");
+});
+
+test("the lease of a run is ended only after a confirmation in a terminal", async () => {
+  const { run, folder, env } = (await machines()).machine();
+  const records = openFolderRecords({ folder, target: "demo", bindingsFile: join(folder, "dimsync.bindings.yaml") });
+  const held = await records.begin({ runId: "run-1", waitMs: 0 });
+  await held.take();
+  const refused = await run("records", "unlock");
+  expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining("in a terminal") });
+  const unlock = async (answer: string) => {
+    const terminal = { stdinIsTty: true, stderrIsTty: true, ask: async () => answer };
+    return await main(["records", "unlock", "--no-color"], capturedIo({ cwd: folder, env, ...terminal }).io);
+  };
+  expect(await unlock("no")).toBe(6);
+  expect(await records.lease()).toMatchObject({ runId: "run-1" });
+  expect(await unlock("yes")).toBe(0);
+  expect(await records.lease()).toBeUndefined();
+  await held.release().catch(() => undefined);
 });
 
 test("a bundle is restored into an empty store only", async () => {
@@ -109,27 +131,10 @@ test("a bundle is restored into an empty store only", async () => {
   expect(await run("records", "restore", "bundle.json")).toMatchObject({ code: 0, stderr: expect.stringContaining("already") });
   expect(await run("unbind", "Asset/lake")).toMatchObject({ code: 0 });
   expect(await run("records", "restore", "bundle.json")).toMatchObject({ code: 1, stderr: expect.stringContaining("empty store") });
+  writeFileSync(join(folder, "other.json"), readFileSync(join(folder, "bundle.json"), "utf8").replace('"target":"demo"', '"target":"old"'));
+  expect(await run("records", "restore", "other.json")).toMatchObject({ code: 1, stderr: expect.stringContaining("first line") });
   writeFileSync(join(folder, "broken.json"), "{");
   expect(await run("records", "restore", "broken.json")).toMatchObject({ code: 1, stderr: expect.stringContaining("not valid JSON") });
   expect(await run("records", "restore", "none.json")).toMatchObject({ code: 1 });
   expect(await run("records", "shw")).toMatchObject({ code: 1, stderr: expect.stringContaining("show") });
-});
-
-test("show --log prints the writes of git and PostgreSQL, and refuses files, which have no history", needs("postgresql"), async () => {
-  const { machine } = await machines();
-  const first = machine();
-  expect(await first.run("records", "show", "--log")).toMatchObject({ code: 1, stderr: expect.stringContaining("E_RECORDS_HISTORY") });
-  expect((await first.run("records", "init")).code).toBe(0);
-  expect((await first.run("apply", "--yes")).code).toBe(0);
-  const text = (await machine(first.config()).run("records", "show", "--log")).stdout;
-  expect(text).toMatch(/^demo: git: refs\/dimsync\/demo of origin, \d+ writes, newest first$/mu);
-  expect(text).toMatch(/bind Asset\/lake=\S+/u);
-  expect((await first.run("records", "migrate", "--to", "postgres")).code).toBe(0);
-  const { kind, store, entries } = JSON.parse((await first.run("records", "show", "--log", "-o", "json")).stdout);
-  expect([kind, store, entries[0].changes]).toEqual([
-    "RecordsHistory",
-    "postgres",
-    expect.arrayContaining([expect.stringContaining("bind Asset/lake=")]),
-  ]);
-  expect(await first.run("records", "check", "--log")).toMatchObject({ code: 1 });
 });

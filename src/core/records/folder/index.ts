@@ -114,13 +114,8 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
       if (now.version === parent.version) return "unchanged";
       return now.version === next.version ? { outcome: "stored", newest: now.version } : { outcome: "lost", isGone: false };
     },
-    history: () =>
-      Promise.reject(
-        new DimsyncError(
-          "E_RECORDS_HISTORY",
-          `The records of the target ${target} are files, which have no history. Records in git or PostgreSQL have one.`,
-        ),
-      ),
+    // Files have none, and no other machine writes them.
+    history: async () => [],
     close: async () => undefined,
   };
   return recordsOf("folder", store);
