@@ -50,19 +50,16 @@ test.each(["import --dry-run", "snapshot --out s.json"])("dimsync %s, which writ
   expect(await whileWaiting(command)).toEqual({ code: 130, signal: null, stdout: "", stderr: "\ndimsync: interrupted.\n" });
 });
 
-test.each(["apply --yes", "ci apply --bindings none"])(
-  "dimsync %s ends at once on a signal while it plans, and holds nothing",
-  async (command) => {
-    const service = await serve((_request, _response, turn) => turn === 0 && child.kill("SIGINT"));
-    const env = { ...quickstartSecrets, DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: "key" };
-    const cwd = quickstart();
-    const child = startCli(command.split(" "), { cwd, env });
-    expect({ ...(await ended(child)), signal: child.signalCode }).toMatchObject({ code: null, signal: "SIGINT", stdout: "" });
-    expect(new Set(service.received.map(({ method }) => method))).toEqual(new Set(["GET"]));
-    // The next run needs no `records unlock`.
-    expect((await dimsyncHere(["apply", "--yes"], { cwd, env: quickstartSecrets })).code).toBe(0);
-  },
-);
+test.each(["apply --yes", "ci apply"])("dimsync %s ends at once on a signal while it plans, and holds nothing", async (command) => {
+  const service = await serve((_request, _response, turn) => turn === 0 && child.kill("SIGINT"));
+  const env = { ...quickstartSecrets, DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: "key" };
+  const cwd = quickstart();
+  const child = startCli(command.split(" "), { cwd, env });
+  expect({ ...(await ended(child)), signal: child.signalCode }).toMatchObject({ code: null, signal: "SIGINT", stdout: "" });
+  expect(new Set(service.received.map(({ method }) => method))).toEqual(new Set(["GET"]));
+  // The next run needs no `records unlock`.
+  expect((await dimsyncHere(["apply", "--yes"], { cwd, env: quickstartSecrets })).code).toBe(0);
+});
 
 /** The environment of a run that gets a SIGINT in the middle of synchronous work (signal-at.mjs). */
 const signalAt = (when: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
@@ -143,7 +140,7 @@ describe("a signal during synchronous work", () => {
     const temp = join(cwd, "temp");
     mkdirSync(temp);
     const env = { RUNNER_TEMP: temp, ...signalAt({ read: "b.json" }) };
-    const args = ["ci", "apply", "-t", "a", "-t", "b", "--bindings", "none", "-o", "json=results.json"];
+    const args = ["ci", "apply", "-t", "a", "-t", "b", "-o", "json=results.json"];
     const { code, signal, stderr } = await dimsync(args, { cwd, env });
     expect({ code, signal }).toEqual({ code: 130, signal: null });
     expect(stderr).toContain("\ndimsync: interrupted.\n");

@@ -58,7 +58,7 @@ export async function startReviewedRepository(key: string, files: Files) {
   const mergeAndApply = (branch: string, env: JobEvent["env"] = {}, flags: readonly string[] = []) => {
     repository.merge(branch);
     github.merged = 7;
-    return job(["apply", "--bindings=none", ...flags], { name: "push", branch: "main", env }, repository.checkout("main"));
+    return job(["apply", ...flags], { name: "push", branch: "main", env }, repository.checkout("main"));
   };
   return { ...repository, plan, mergeAndApply, comment: () => (github.comments.get(7) ?? []).map(({ body }) => body).join("\n") };
 }

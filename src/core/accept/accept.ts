@@ -45,7 +45,7 @@ interface AcceptedValue {
  * A difference that cannot be accepted by an edit. `why` says the reason and what to do instead, in
  * sentences.
  */
-export interface Unaccepted {
+interface Unaccepted {
   readonly address: Address;
   readonly path: Pointer;
   readonly why: string;

@@ -1,4 +1,3 @@
-import type { GoneColumn } from "../model/columns.ts";
 import { getOrAdd } from "../model/maps.ts";
 import { catalogText, type ReviewedById, type ReviewedIntegrationColumns } from "./blocks.ts";
 import type { Tables } from "./seen.ts";
@@ -90,23 +89,4 @@ function mergeTables(known: Tables, now: Tables, includes: (path: ColumnPath) =>
     }
   }
   return { tables, accepted, removed };
-}
-
-/** The catalog with lists of new and gone columns accepted, as a report has them. */
-export function acceptListed(
-  reviewed: ReviewedById,
-  { newColumns, goneColumns }: { readonly newColumns: readonly GoneColumn[]; readonly goneColumns: readonly GoneColumn[] },
-): string {
-  const after = new Map(reviewed);
-  const change = ({ id, schema, table, column }: GoneColumn, how: "add" | "delete"): void => {
-    const before = after.get(id);
-    if (before === undefined) return;
-    const columns = new Set(before.tables.get(schema)?.get(table));
-    columns[how](column);
-    const tables = new Map([...before.tables, [schema, new Map([...(before.tables.get(schema) ?? []), [table, columns]])]]);
-    after.set(id, { ...before, tables });
-  };
-  for (const one of newColumns) change(one, "add");
-  for (const one of goneColumns) change(one, "delete");
-  return catalogText(after);
 }

@@ -27,12 +27,10 @@ export interface CiEnvironment {
    */
   readonly isRestricted: boolean;
   /**
-   * The URL to push a branch to with the token; undefined if the remote of the checkout accepts the
+   * The URL to push the records to with the token; undefined if the remote of the checkout accepts the
    * push.
    */
   readonly pushUrl: string | undefined;
-  /** The branch that was pushed to; undefined in a pull request, in a merge queue and for a tag. */
-  readonly branch: string | undefined;
   /** The page of this job's log. */
   readonly runUrl: string | undefined;
   /** From the root of the repository to the working folder: "" or "deploy/eu". */
@@ -55,7 +53,6 @@ export function readCiEnvironment(env: Environment, cwd: string): CiEnvironment 
     isAppliedPush: false,
     isRestricted: false,
     pushUrl: undefined,
-    branch: undefined,
     runUrl: undefined,
     folder: "",
   };
@@ -86,7 +83,6 @@ function readGithub(env: Environment, cwd: string): CiEnvironment {
     isRestricted: isPullRequest && (head !== repository || env["GITHUB_ACTOR"] === "dependabot[bot]"),
     // actions/checkout has left the job's token in the configuration of the checkout.
     pushUrl: undefined,
-    branch: !isPullRequest && member(event, "merge_group") === undefined ? branchIn(env["GITHUB_REF"]) : undefined,
     runUrl: run === undefined ? undefined : `${server}/${repository}/actions/runs/${run}`,
     folder: folderIn(env["GITHUB_WORKSPACE"], cwd),
   };
@@ -113,7 +109,6 @@ function readGitlab(env: Environment, cwd: string): CiEnvironment {
     isRestricted: isPullRequest && isFork,
     // The remote of the checkout has the job's own token, which may only read in most projects.
     pushUrl: token === undefined || projectUrl === undefined ? undefined : `${projectUrl}.git`,
-    branch,
     runUrl: filled(env["CI_JOB_URL"]),
     folder: folderIn(env["CI_PROJECT_DIR"], cwd),
   };

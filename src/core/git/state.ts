@@ -196,7 +196,7 @@ async function unlikeBlobs(all: readonly Unequal[], { timeoutMs = limitMs }: Lim
 const withoutReturns = (text: Buffer): string => text.toString("latin1").replaceAll("\r\n", "\n");
 
 /** Those of the absolute paths that a .gitignore names, with its line. `place`: the top of the repository. Throws GitError. */
-export async function ignoredOf(place: GitPlace, files: readonly string[], limits: Limits): Promise<ReadonlyMap<string, string>> {
+async function ignoredOf(place: GitPlace, files: readonly string[], limits: Limits): Promise<ReadonlyMap<string, string>> {
   if (files.length === 0) return new Map();
   const input = files.map((file) => `${relative(place.folder, file)}\0`).join("");
   const { code, stdout } = await runGit(place, ["check-ignore", "-v", "-z", "--stdin"], { ...limits, input });

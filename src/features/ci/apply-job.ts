@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ofTarget } from "../../cli/each-target.ts";
 import { stepPieces, writeGithubStep } from "../../cli/github-outputs.ts";
@@ -14,9 +13,8 @@ import { planExit } from "../../core/engine/exit-codes.ts";
 import type { Rest } from "../../core/forge/rest.ts";
 import { gitText } from "../../core/git/process.ts";
 import type { Project } from "../../core/manifests/project.ts";
-import { shownPath } from "../../core/manifests/source.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
-import type { Exit, ExitCode } from "../../core/model/exit.ts";
+import type { ExitCode } from "../../core/model/exit.ts";
 import { isObject, own } from "../../core/model/json/json.ts";
 import type { Plan, Result } from "../../core/model/plan.ts";
 import type { Problem } from "../../core/model/problem.ts";
@@ -25,19 +23,18 @@ import { titles } from "../../core/model/titles.ts";
 import { applyAccount, recordUnchanged } from "../../core/operations/apply.ts";
 import { readRecords } from "../../core/operations/open-records.ts";
 import { readSavedPlan } from "../../core/operations/saved-plan.ts";
-import { code, prose } from "../../core/render/markdown/escape.ts";
+import { shellWord } from "../../core/text/shell.ts";
 import { wasProjectChanged } from "./changed-files.ts";
 import { commentMarker, sectionsIn } from "./comments.ts";
 import { type CiContext, type CiJob, endJob, isStep, jobDestinations, planSinceApply, stdoutFormat, targetsOutput } from "./job.ts";
 import { differenceFrom } from "./plan-comment.ts";
 import { commentsOf, openJobProvider } from "./provider.ts";
 import { originCredentials } from "./push-credentials.ts";
-import { pushBindings } from "./push-file.ts";
 
 /**
  * `dimsync ci apply [FILE]`: makes a plan of each target, shows it and applies exactly that plan,
- * which also works for protected targets. With a file, applies that plan. Pushes the bindings after
- * each target. Stops at the first target that fails without a result.
+ * which also works for protected targets. With a file, applies that plan. Stops at the first target that
+ * fails without a result.
  */
 export async function applyJob(given: CiContext, job: CiJob, planFile: string | undefined): Promise<ExitCode> {
   const { flags, io, cwd } = given;
@@ -52,30 +49,18 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
   const saved = planFile === undefined ? undefined : await readSavedPlan(resolve(cwd, planFile), io.env);
   const log = openLog(context, job);
   const documents: (Plan | Result)[] = [];
-  const kept: Kept[] = [];
   const failures: unknown[] = [];
   const attempt = (work: () => Promise<void>): Promise<void> => work().catch((error: unknown) => void failures.push(error));
   for (const project of projects) {
-    await attempt(async () => {
-      await applyTarget(context, project, {
-        saved,
-        log,
-        job,
-        onDocument: (document) => documents.push(document),
-      });
-      // Whatever the exit code, because some writes may have succeeded.
-      kept.push(await keepBindings(context, job, project));
-    });
+    warnOfLocalRecords(context, job, project);
+    await attempt(() => applyTarget(context, project, { saved, log, job, onDocument: (document) => documents.push(document) }));
     if (failures.length > 0 || io.interrupted.aborted) break;
   }
   await attempt(() => log.end(documents));
   return await endJob(context, job, {
     documents,
     failures: io.interrupted.aborted ? [] : failures.map((error) => printError(context, error)),
-    exits: kept.map(({ exit }) => exit),
-    outputs: Object.fromEntries(
-      [targetsOutput(job, projects), ...kept.map(({ outputs }) => outputs)].flatMap((one) => Object.entries(one)),
-    ),
+    outputs: targetsOutput(job, projects),
     isSummarized: true,
   });
 }
@@ -170,36 +155,14 @@ function openLog(context: CiContext, job: CiJob): ApplyLog {
   };
 }
 
-/** What became of the ids that apply recorded. */
-interface Kept {
-  readonly exit: Exit;
-  /** Outputs of the step. */
-  readonly outputs: Readonly<Record<string, string>>;
-}
-
-/**
- * Keeps the ids that apply recorded: pushes the bindings file, or sets the output `bindings_file`,
- * so that the workflow uploads it. Exit 4 if the file changed and could not be pushed, because
- * every run has to look up the ids again until it is committed. Does nothing for records in git or
- * PostgreSQL, which have the ids already.
- */
-async function keepBindings({ io, flags, cwd }: CiContext, { environment }: CiJob, { settings }: Project): Promise<Kept> {
-  const mode = flags.bindings ?? "push";
-  const done: Kept = { exit: { code: 0, reasons: [] }, outputs: {} };
-  const { bindingsFile: file } = settings;
-  if (!isLocal(settings.records) || mode === "none" || !existsSync(file)) return done;
-  const pushed = await pushBindings(environment, settings, { isPushed: mode === "push", env: io.env });
-  if (pushed.outcome !== "refused") {
-    say(io, `bindings: ${pushed.outcome}`);
-    return done;
-  }
-  const outputs = { bindings_file: file };
-  if (mode === "upload") return { ...done, outputs };
-  const path = shownPath(cwd, file);
-  const why = `The ids that apply recorded could not be pushed. ${pushed.reason} Commit ${path} by hand; it is among this job's artifacts.`;
-  say(io, `E_BINDINGS_NOT_PUSHED: ${why}`);
-  writeGithubStep(io.env, { summary: `\n> [!WARNING]\n> ${prose(why)} ${code(path)}\n`, outputs: {} });
-  return { exit: { code: 4, reasons: ["bindings"] }, outputs };
+/** Records in files are lost with the machine of the job, and a later create could be the second one. */
+function warnOfLocalRecords({ io }: CiContext, { environment }: CiJob, { settings: { records, target } }: Project): void {
+  if (environment.provider === "none" || !isLocal(records)) return;
+  say(
+    io,
+    `${target}: the records are files of this machine, so later jobs do not know what this one creates. Move them to the remote of the repository:`,
+    `dimsync records migrate --to git -t ${shellWord(target)}`,
+  );
 }
 
 /**

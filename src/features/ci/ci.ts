@@ -16,8 +16,7 @@ const jobs: Readonly<Record<"plan" | "apply" | "drift", () => Promise<Job>>> = {
 
 /**
  * `dimsync ci TASK [FILE]`: plan, apply or drift as a job, and what a job needs besides, so that no
- * workflow needs a script: the comment on the pull request, the issue about drift, the push of a
- * bindings file. Throws E_USAGE for an unknown task.
+ * workflow needs a script: the comment on the pull request, the issue about drift. Throws E_USAGE for an unknown task.
  */
 export async function runCi(context: Context<CiFlags>, task: string, planFile: string | undefined): Promise<ExitCode> {
   const load = checkUsage(context, task, planFile);
@@ -42,9 +41,5 @@ function checkUsage({ flags }: Context<CiFlags>, task: string, planFile: string 
     throw new DimsyncError("E_USAGE", `dimsync ci ${known} takes no file. Only dimsync ci apply takes a saved plan.`);
   if (flags.protectOnly === true && known === "drift")
     throw new DimsyncError("E_USAGE", "dimsync ci drift only reports. --protect-only is for plan and apply.");
-  if (flags.pullRequest === true && known !== "drift")
-    throw new DimsyncError("E_USAGE", `--pull-request is a flag of dimsync ci drift, not of dimsync ci ${known}.`);
-  if (flags.bindings !== undefined && !["push", "upload", "none"].includes(flags.bindings))
-    throw new DimsyncError("E_USAGE", `--bindings takes push, upload or none, not ${JSON.stringify(flags.bindings)}.`);
   return jobs[known];
 }

@@ -4,7 +4,7 @@ import picomatch from "picomatch";
 import { endingInTime } from "../../core/manifests/schema/time-limit.ts";
 
 /** The owners of a file, as CODEOWNERS names them: "@example/data", "dana@example.com". */
-export interface FileOwners {
+interface FileOwners {
   /** From the root of the repository. */
   readonly file: string;
   readonly names: readonly string[];

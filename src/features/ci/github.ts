@@ -1,7 +1,7 @@
 import type { Rest } from "../../core/forge/rest.ts";
 import { isObject, own } from "../../core/model/json/json.ts";
 import type { Comments } from "./comments.ts";
-import type { Branches, Issue, Issues } from "./issues.ts";
+import type { Issue, Issues } from "./issues.ts";
 
 // Users who may write to the repository. Others could copy our marker into a comment.
 const members = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
@@ -34,7 +34,6 @@ export function githubIssues(
 ): Issues {
   const path = `/repos/${repository}/issues`;
   return {
-    ...edits(rest, { path, comments: path, closed: { state: "closed", state_reason: "completed" } }),
     find: async () =>
       (await rest.list(`${path}?state=open&labels=${encodeURIComponent(label)}&per_page=100`))
         .filter(isObject)
@@ -43,47 +42,14 @@ export function githubIssues(
         .map(issueOf)
         .find(({ body }) => body.startsWith(marker)),
     create: async (title, body, isCreated) => void (await rest.call("POST", path, { body: { title, body, labels: [label] }, isCreated })),
+    update: async (id, title, body) => void (await rest.call("PATCH", `${path}/${id}`, { body: { title, body } })),
+    comment: async (id, body) => void (await rest.call("POST", `${path}/${id}/comments`, { body: { body } })),
+    close: async (id) => void (await rest.call("PATCH", `${path}/${id}`, { body: { state: "closed", state_reason: "completed" } })),
   };
 }
-
-/** The pull request from a branch of the repository itself. `repository`: "owner/name". */
-export function githubPullRequests(rest: Rest, repository: string, { branch, base }: Branches): Issues {
-  const path = `/repos/${repository}/pulls`;
-  const head = `${repository.split("/")[0] ?? ""}:${branch}`;
-  return {
-    ...edits(rest, { path, comments: `/repos/${repository}/issues`, closed: { state: "closed" } }),
-    find: async () =>
-      (await rest.list(`${path}?state=open&head=${encodeURIComponent(head)}&per_page=100`))
-        .filter(isObject)
-        .filter((pull) => labelOf(pull) === head)
-        .map(issueOf)[0],
-    create: async (title, body, isCreated) =>
-      void (await rest.call("POST", path, { body: { title, body, head: branch, base }, isCreated })),
-  };
-}
-
-interface Paths {
-  readonly path: string;
-  /** Where comments are created. */
-  readonly comments: string;
-  /** What closes one. */
-  readonly closed: Readonly<Record<string, string>>;
-}
-
-const edits = (rest: Rest, { path, comments, closed }: Paths): Pick<Issues, "update" | "comment" | "close"> => ({
-  update: async (id, title, body) => void (await rest.call("PATCH", `${path}/${id}`, { body: { title, body } })),
-  comment: async (id, body) => void (await rest.call("POST", `${comments}/${id}/comments`, { body: { body } })),
-  close: async (id) => void (await rest.call("PATCH", `${path}/${id}`, { body: closed })),
-});
 
 const issueOf = (issue: Readonly<Record<string, unknown>>): Issue => ({
   id: String(own(issue, "number")),
   title: String(own(issue, "title") ?? ""),
   body: String(own(issue, "body") ?? ""),
 });
-
-/** "owner:branch": a server that ignores the filter lists others, too. */
-function labelOf(pull: Readonly<Record<string, unknown>>): unknown {
-  const head = own(pull, "head");
-  return isObject(head) ? own(head, "label") : undefined;
-}

@@ -1,7 +1,7 @@
 import type { Rest } from "../../core/forge/rest.ts";
 import { isObject, own } from "../../core/model/json/json.ts";
 import type { Comments } from "./comments.ts";
-import type { Branches, Issue, Issues } from "./issues.ts";
+import type { Issue, Issues } from "./issues.ts";
 
 /**
  * The comments ("notes") of a merge request. Only those of the token's own user can be edited, so
@@ -32,7 +32,6 @@ export function mergeRequestComments(rest: Rest, project: string, iid: string): 
 export function gitlabIssues(rest: Rest, project: string, { label, marker }: { readonly label: string; readonly marker: string }): Issues {
   const path = `/projects/${encodeURIComponent(project)}/issues`;
   return {
-    ...edits(rest, path),
     find: async () =>
       (await rest.list(`${path}?state=opened&labels=${encodeURIComponent(label)}&per_page=100`))
         .filter(isObject)
@@ -40,34 +39,11 @@ export function gitlabIssues(rest: Rest, project: string, { label, marker }: { r
         .find(({ body }) => body.startsWith(marker)),
     create: async (title, body, isCreated) =>
       void (await rest.call("POST", path, { body: { title, description: body, labels: label }, isCreated })),
+    update: async (id, title, body) => void (await rest.call("PUT", `${path}/${id}`, { body: { title, description: body } })),
+    comment: async (id, body) => void (await rest.call("POST", `${path}/${id}/notes`, { body: { body } })),
+    close: async (id) => void (await rest.call("PUT", `${path}/${id}`, { body: { state_event: "close" } })),
   };
 }
-
-/** The merge request from a branch of the project itself. */
-export function gitlabMergeRequests(rest: Rest, project: string, { branch, base }: Branches): Issues {
-  const path = `/projects/${encodeURIComponent(project)}/merge_requests`;
-  // A fork can have a branch of the same name.
-  const isOwn = (one: Readonly<Record<string, unknown>>): boolean =>
-    own(one, "source_branch") === branch && own(one, "source_project_id") === own(one, "target_project_id");
-  return {
-    ...edits(rest, path),
-    find: async () =>
-      (await rest.list(`${path}?state=opened&source_branch=${encodeURIComponent(branch)}&per_page=100`))
-        .filter(isObject)
-        .filter(isOwn)
-        .map(issueOf)[0],
-    create: async (title, body, isCreated) => {
-      const request = { title, description: body, source_branch: branch, target_branch: base, remove_source_branch: true };
-      await rest.call("POST", path, { body: request, isCreated });
-    },
-  };
-}
-
-const edits = (rest: Rest, path: string): Pick<Issues, "update" | "comment" | "close"> => ({
-  update: async (id, title, body) => void (await rest.call("PUT", `${path}/${id}`, { body: { title, description: body } })),
-  comment: async (id, body) => void (await rest.call("POST", `${path}/${id}/notes`, { body: { body } })),
-  close: async (id) => void (await rest.call("PUT", `${path}/${id}`, { body: { state_event: "close" } })),
-});
 
 const issueOf = (issue: Readonly<Record<string, unknown>>): Issue => ({
   id: String(own(issue, "iid")),

@@ -7,8 +7,6 @@ const options = {
   "--out <file>": "plan: save the plan",
   "--no-comment": "plan: do not comment on the pull request",
   "--no-issue": "drift: do not open or update an issue",
-  "--pull-request": "drift: keep a pull request for each target that accepts its drift into the manifests and the catalog",
-  "--bindings <how>": "apply, without records in git or PostgreSQL: push the bindings file (default), upload or none",
   "--fail-fast": "apply: start nothing new after a failure",
   "--lock-timeout <duration>": "apply: how long to wait for another apply to finish",
   "--max-plan-age <duration>": "apply: maximum age of a saved plan (default: 24h)",
@@ -19,7 +17,7 @@ export interface CiFlags extends ApplyFlags, FlagsOf<typeof options> {}
 export const ciCommand = declared({
   usage: "ci <task> [plan-file]",
   description:
-    "Run plan, apply or drift as a CI job. Runs in GitHub Actions and GitLab CI. Comments on the pull request, and keeps an issue about drift up to date. Pushes the bindings file if the target has one. With a plan file, ci apply runs exactly that plan.",
+    "Run plan, apply or drift as a CI job. Runs in GitHub Actions and GitLab CI. Comments on the pull request, and keeps an issue about drift up to date. With a plan file, ci apply runs exactly that plan.",
   options: { ...comparisonOptions(), ...protectOnlyOption, ...options },
   examples: ["dimsync ci plan", "dimsync ci apply", "dimsync ci drift --no-issue"],
   load: async () => (await import("./ci.ts")).runCi,

@@ -3,14 +3,14 @@ import { renderMarkdown } from "../../core/render/markdown/index.ts";
 import { hasChanges, summaryLine } from "../../core/render/report/totals.ts";
 import { cutMiddle } from "../../core/text/values.ts";
 
-/** An issue, or a pull or merge request. */
+/** An issue of the repository. */
 export interface Issue {
   readonly id: string;
   readonly title: string;
   readonly body: string;
 }
 
-/** The one issue, or pull or merge request, that dimsync keeps about something. */
+/** The one issue that dimsync keeps about something. */
 export interface Issues {
   /** Undefined if none is open. */
   readonly find: () => Promise<Issue | undefined>;
@@ -21,14 +21,8 @@ export interface Issues {
   readonly close: (id: string) => Promise<void>;
 }
 
-/** Of a pull request: from which branch, and into which one. */
-export interface Branches {
-  readonly branch: string;
-  readonly base: string;
-}
-
 /** Opens it, or updates it in place. */
-export async function upsertIssue(issues: Issues, { title, body }: Omit<Issue, "id">): Promise<"created" | "updated" | "same"> {
+async function upsertIssue(issues: Issues, { title, body }: Omit<Issue, "id">): Promise<"created" | "updated" | "same"> {
   const found = await issues.find();
   if (found === undefined) {
     await issues.create(title, body, async () => (await issues.find()) !== undefined);
@@ -40,7 +34,7 @@ export async function upsertIssue(issues: Issues, { title, body }: Omit<Issue, "
 }
 
 /** Closes it, if one is open, and says why. */
-export async function closeIssue(issues: Issues, why: string): Promise<"closed" | "none"> {
+async function closeIssue(issues: Issues, why: string): Promise<"closed" | "none"> {
   const found = await issues.find();
   if (found === undefined) return "none";
   await issues.comment(found.id, why);

@@ -68,8 +68,6 @@ interface JobReport {
   readonly documents: readonly Document[];
   /** What targets without a document failed with. */
   readonly failures: readonly TitledFailure[];
-  /** Of what is in no document. */
-  readonly exits?: readonly Exit[];
   /** More outputs of the step. */
   readonly outputs?: Readonly<Record<string, string>>;
   /** The absolute path of the saved plan. */
@@ -88,9 +86,9 @@ type Touched = Pick<RenderOptions, "touches">;
  */
 export async function endJob(context: CiContext, job: CiJob, report: JobReport): Promise<ExitCode> {
   const { io } = context;
-  const { documents, failures, exits = [], planFile, isSummarized = false } = report;
+  const { documents, failures, planFile, isSummarized = false } = report;
   const ofFailures = failures.map(({ exit, code }): Exit => ({ code: exit, reasons: [code] }));
-  const all = combineExits([...documents.map(({ exit }) => exit), ...ofFailures, ...exits]);
+  const all = combineExits([...documents.map(({ exit }) => exit), ...ofFailures]);
   const code = io.interrupted.aborted ? 130 : all.code;
   if (!isStep(context, job)) return code;
   const places = { filePrefix: filePrefix(context), ...(report.touched ?? (await touchedLines(context, job, report))) };

@@ -126,7 +126,7 @@ export function openJobProvider({ environment, env, signal, log }: CiJob): Rest 
  * Logs a failure of the provider as a warning, which GitHub also shows as an annotation. Returns
  * whether there was none.
  */
-export async function orWarn({ environment, log }: CiJob, consequence: string, work: () => Promise<void>): Promise<boolean> {
+async function orWarn({ environment, log }: CiJob, consequence: string, work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
     return true;
@@ -141,5 +141,5 @@ export async function orWarn({ environment, log }: CiJob, consequence: string, w
 }
 
 /** The last line of everything that a job writes. */
-export const footerOf = ({ environment: { runUrl } }: CiJob): string =>
+const footerOf = ({ environment: { runUrl } }: CiJob): string =>
   runUrl === undefined ? "Written by dimsync." : `Written by dimsync in [this run](${runUrl}).`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Acceptance, acceptColumns, acceptListed } from "../../../src/core/catalog/accept.ts";
+import { type Acceptance, acceptColumns } from "../../../src/core/catalog/accept.ts";
 import { type ReviewedById, reviewedIn } from "../../../src/core/catalog/blocks.ts";
 import { readCatalog } from "../../../src/core/catalog/file.ts";
 
@@ -73,13 +73,4 @@ test("names are those of the service now", () => {
   const made = acceptColumns(before, { ...everything, live: liveOf({}), keeps: () => true, names });
   expect(made).toMatchObject({ accepted: 0, removed: 0, renamed: 1 });
   expect([...reviewedAfter(made.text)].map(([id, { name }]) => [id, name])).toEqual([...names]);
-});
-
-test("columns of a report are accepted only in integrations that the catalog has", () => {
-  const column = (id: string, name: string) => ({ address: `Schemas/${id}`, id, schema: "public", table: "users", column: name });
-  const text = acceptListed(liveOf({ a: { users: ["id", "fax"] } }), {
-    newColumns: [column("a", "email"), column("b", "email")],
-    goneColumns: [column("a", "fax")],
-  });
-  expect(reviewedAfter(text)).toEqual(liveOf({ a: { users: ["id", "email"] } }));
 });

@@ -20,9 +20,8 @@ const pull = (repository: string | undefined) => ({
 
 describe("a job of GitHub", () => {
   test.each<[string, unknown, Readonly<Record<string, string>>, object]>([
-    ["for a push", {}, {}, { pullRequest: undefined, isRestricted: false, branch: "main" }],
-    ["for a tag", {}, { GITHUB_REF: "refs/tags/v1" }, { branch: undefined }],
-    ["for a pull request", pull("example/data"), {}, { pullRequest: "7", isRestricted: false, branch: undefined }],
+    ["for a push", {}, {}, { pullRequest: undefined, isRestricted: false }],
+    ["for a pull request", pull("example/data"), {}, { pullRequest: "7", isRestricted: false }],
     ["for a pull request of a fork", pull("other/data"), {}, { pullRequest: "7", isRestricted: true }],
     ["for a pull request of a deleted fork", pull(undefined), {}, { isRestricted: true }],
     ["for a pull request of Dependabot", pull("example/data"), { GITHUB_ACTOR: "dependabot[bot]" }, { isRestricted: true }],
@@ -31,7 +30,7 @@ describe("a job of GitHub", () => {
       "in a merge queue",
       { merge_group: { base_sha: "0" } },
       { GITHUB_REF: "refs/heads/gh-readonly-queue/main/pr-7-0" },
-      { pullRequest: undefined, isRestricted: false, branch: undefined },
+      { pullRequest: undefined, isRestricted: false },
     ],
   ])("%s", (_sentence, event, more, expected) => {
     expect(readCiEnvironment(github(event, more), "/repo/deploy/eu")).toMatchObject({
@@ -43,11 +42,11 @@ describe("a job of GitHub", () => {
   });
 
   test.each<[string, Readonly<Record<string, string>>, object]>([
-    ["is one without a pull request", {}, { isPullRequest: false, targetBranch: undefined, branch: "main" }],
+    ["is one without a pull request", {}, { isPullRequest: false, targetBranch: undefined }],
     [
       "is one for a pull request if its name says so, of anybody",
       { GITHUB_EVENT_NAME: "pull_request", GITHUB_BASE_REF: "main" },
-      { isPullRequest: true, isRestricted: true, targetBranch: "main", branch: undefined },
+      { isPullRequest: true, isRestricted: true, targetBranch: "main" },
     ],
     ["does not say which branch apply watches", { GITHUB_EVENT_NAME: "push" }, { appliedBranch: undefined, isAppliedPush: false }],
     [
@@ -115,7 +114,6 @@ describe("a job of GitLab", () => {
       isRestricted: false,
       apiUrl: "https://gitlab.example.com/api/v4",
       folder: "deploy/eu",
-      branch: undefined,
     });
     expect(readCiEnvironment(environment, "/x")).toMatchObject({ targetBranch: undefined, appliedBranch: undefined, isAppliedPush: false });
     const more = { CI_DEFAULT_BRANCH: "main", CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "mine", CI_PIPELINE_SOURCE: "merge_request_event" };

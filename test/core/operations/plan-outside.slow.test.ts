@@ -133,7 +133,7 @@ describe("ci apply compares with the commit that was applied last", () => {
     const made = await project(service, "bot-key", guards);
     const { run, commit, write, folder } = made;
     commit("first");
-    const apply = (...argv: readonly string[]) => run("ci", "apply", "--bindings", "none", "-o", "human", ...argv);
+    const apply = (...argv: readonly string[]) => run("ci", "apply", "-o", "human", ...argv);
     const merge = (text: string): void => {
       write(text);
       commit("next");

@@ -272,26 +272,13 @@ describe("the three jobs", () => {
     expect(run.used.at(-1)?.files.join(""), run.log).toContain(`"id":"${id}"`);
   });
 
-  test("without records in git, the bindings file is pushed to the branch", async () => {
+  test("without records in git, apply says that later jobs do not know what it creates, and no branch is pushed to", async () => {
     const { repository, job } = await rehearse(ordersHashed, { inFolder: true });
-    repository.openMain();
+    const tip = git(repository.remote, "rev-parse", "main");
     const run = await job({ task: "apply", branch: "main" });
     expect(run.code, run.log).toBe(0);
-    expect(repository.read("main", "dimsync.bindings.yaml")).toContain("8f1c");
-  });
-
-  test("without records in git, ids that cannot be pushed become an artifact, with exit 4 and instructions", async () => {
-    const { job } = await rehearse(ordersHashed, { inFolder: true });
-    const run = await job({ task: "apply", branch: "main" });
-    expect(run.code, run.log).toBe(4);
-    expect(run.log).toContain("main is protected");
-    const file = run.outputs["bindings_file"] ?? "";
-    expect(readFileSync(file, "utf8")).toContain("8f1c");
-    expect(run.used.at(-1)).toMatchObject({
-      uses: expect.stringMatching(/^actions\/upload-artifact@/u),
-      with: { name: "dimsync-bindings-prod", path: file },
-    });
-    expect(run.summary).toContain("dimsync.bindings.yaml");
+    expect(run.log).toContain("dimsync records migrate --to git -t prod");
+    expect(git(repository.remote, "rev-parse", "main")).toBe(tip);
   });
 
   test("a plan of 10 000 changes stays within every limit", async () => {

@@ -18,23 +18,12 @@ export interface StandInIssue {
   readonly pull_request?: object;
 }
 
-export interface StandInPull {
-  readonly number: number;
-  title: string;
-  body: string;
-  state: string;
-  readonly head: { readonly label: string };
-  readonly base: { readonly ref: string };
-  readonly comments: string[];
-}
-
 /** The part of GitHub's REST interface that dimsync uses, in memory. */
 export interface GithubStandIn {
   readonly url: string;
   readonly port: number;
   readonly comments: Map<number, StandInComment[]>;
   readonly issues: StandInIssue[];
-  readonly pulls: StandInPull[];
   /** The status of workflow runs by id. */
   readonly runs: Map<number, string>;
   /** The number of the pull request that was merged with every commit. */
@@ -63,7 +52,6 @@ export async function startGithub(certificate?: { readonly cert: string; readonl
     port: 0,
     comments: new Map<number, StandInComment[]>(),
     issues: [] as StandInIssue[],
-    pulls: [] as StandInPull[],
     runs: new Map<number, string>(),
     merged: undefined,
     calls: [] as string[],
@@ -105,13 +93,11 @@ async function answer(github: GithubStandIn, request: IncomingMessage, response:
   if (run !== undefined) return reply(200, { id: Number(run), run_attempt: Number(attempt), status: github.runs.get(Number(run)) });
   if (/^\/repos\/example\/data\/commits\/[0-9a-f]+\/pulls$/u.test(url.pathname))
     return paged(github.merged === undefined ? [] : [{ number: github.merged, merged_at: "2026-01-01T00:00:00Z" }]);
-  if (url.pathname.startsWith("/repos/example/data/pulls"))
-    return answerPulls(github, { url, method: request.method ?? "", body, reply, paged });
   const [, comments, comment, issue] =
     /^\/repos\/example\/data\/issues(?:\/(\d+)\/comments|\/comments\/(\d+)|\/(\d+))?$/u.exec(url.pathname) ?? [];
   if (comments !== undefined) {
     const number = Number(comments);
-    const tracked = [...github.issues, ...github.pulls].find((one) => one.number === number);
+    const tracked = github.issues.find((one) => one.number === number);
     if (tracked !== undefined && request.method === "POST") return reply(201, { id: tracked.comments.push(String(body["body"])) });
     const list = github.comments.get(number) ?? [];
     github.comments.set(number, list);
@@ -154,30 +140,6 @@ async function answer(github: GithubStandIn, request: IncomingMessage, response:
   };
   github.issues.push(made);
   reply(201, made);
-}
-
-interface Answer {
-  readonly url: URL;
-  readonly method: string;
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly reply: (status: number, value: unknown) => void;
-  readonly paged: (all: readonly unknown[]) => void;
-}
-
-function answerPulls({ pulls }: GithubStandIn, { url, method, body, reply, paged }: Answer): void {
-  const number = /\/pulls\/(\d+)$/u.exec(url.pathname)?.[1];
-  const found = pulls.find((one) => String(one.number) === number);
-  if (found !== undefined) reply(200, Object.assign(found, body));
-  else if (number !== undefined) reply(404, { message: "Not Found" });
-  else if (method === "GET") {
-    const [state, head] = [url.searchParams.get("state"), url.searchParams.get("head")];
-    paged(pulls.filter((one) => one.state === state && one.head.label === head));
-  } else {
-    const [title, text] = [String(body["title"]), checked(body["body"])];
-    const head = { label: `example:${String(body["head"])}` };
-    pulls.push({ number: 70 + pulls.length, title, body: text, state: "open", head, base: { ref: String(body["base"]) }, comments: [] });
-    reply(201, pulls.at(-1));
-  }
 }
 
 /** GitHub refuses longer bodies with 422; here the test fails. */

@@ -13,30 +13,18 @@ export interface GitlabIssue {
   readonly labels: readonly string[];
   readonly notes: string[];
 }
-export interface GitlabMergeRequest {
-  readonly iid: number;
-  title: string;
-  description: string;
-  state: "opened" | "closed";
-  readonly source_branch: string;
-  readonly target_branch: string;
-  readonly source_project_id: number;
-  readonly target_project_id: number;
-  readonly notes: string[];
-}
 export const gitlabToken = "t";
 
 interface GitlabProject {
   readonly notes?: GitlabNote[];
   readonly issues?: GitlabIssue[];
-  readonly requests?: GitlabMergeRequest[];
 }
 
 /**
- * The part of GitLab's REST interface that dimsync uses: the notes of merge request 3, and the issues and
- * merge requests of project 12, for the token of user 5. Returns its URL.
+ * The part of GitLab's REST interface that dimsync uses: the notes of merge request 3, and the issues
+ * of project 12, for the token of user 5. Returns its URL.
  */
-export async function startGitlab({ notes = [], issues = [], requests = [] }: GitlabProject) {
+export async function startGitlab({ notes = [], issues = [] }: GitlabProject) {
   const { url: origin } = await serve((request, response) => {
     const text = request.body;
     const reply = (status: number, value: unknown): void =>
@@ -47,36 +35,8 @@ export async function startGitlab({ notes = [], issues = [], requests = [] }: Gi
     const [, id] = /\/(\d+)/u.exec(call) ?? [];
     const note = notes.find((one) => String(one.id) === id);
     const issue = issues.find((one) => String(one.iid) === id);
-    const merge = requests.find(
-      (one) => call.startsWith(`PUT /merge_requests/${one.iid}`) || call === `POST /merge_requests/${one.iid}/notes`,
-    );
     if (request.headers["private-token"] !== gitlabToken) reply(401, { message: "401 Unauthorized" });
-    else if (call === "GET /merge_requests") {
-      const [state, branch] = [searchParams.get("state"), searchParams.get("source_branch")];
-      reply(
-        200,
-        requests.filter((one) => one.state === state && one.source_branch === branch),
-      );
-    } else if (call === "POST /merge_requests") {
-      const { title = "", description = "", source_branch = "", target_branch = "" } = body;
-      const project = { source_project_id: 12, target_project_id: 12 };
-      requests.push({
-        iid: 70 + requests.length,
-        title,
-        description,
-        state: "opened",
-        source_branch,
-        target_branch,
-        ...project,
-        notes: [],
-      });
-      reply(201, requests.at(-1));
-    } else if (merge !== undefined) {
-      const { title, description, state_event: event, body: note } = body;
-      if (note !== undefined) merge.notes.push(note);
-      Object.assign(merge, title === undefined ? {} : { title, description }, event === "close" ? { state: "closed" } : {});
-      reply(200, merge);
-    } else if (call === "GET /user") reply(200, { id: 5 });
+    else if (call === "GET /user") reply(200, { id: 5 });
     else if (call === "GET /notes") reply(200, notes);
     else if (call === "POST /notes") reply(201, notes.push({ id: 100 + notes.length, body: body["body"] ?? "", author: { id: 5 } }));
     else if (call.startsWith("PUT /notes/") && note !== undefined) {

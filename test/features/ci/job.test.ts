@@ -36,7 +36,7 @@ test.each<readonly [what: string, files: Readonly<Record<string, string>>, isApp
     git(folder, "commit", "--quiet", "--message", message);
     const job = { GITHUB_ACTIONS: "true", GITHUB_EVENT_NAME: "push", GITHUB_REPOSITORY: "example/data", GITHUB_REF: "refs/heads/main" };
     const env = { ...gitEnv, ...job, GITHUB_EVENT_PATH: join(folder, "event.json"), DIMSYNC_API_KEY: "key" };
-    const { code, stdout, stderr } = await runCommand(["ci", "apply", "--bindings", "none"], folder, env);
+    const { code, stdout, stderr } = await runCommand(["ci", "apply"], folder, env);
     expect(code, stdout + stderr).toBe(0);
     return stderr;
   };

@@ -62,21 +62,15 @@ export function startRepository(files: Readonly<Record<string, string>>) {
   git(root, "clone", "--quiet", remote, work);
   writeFileSync(join(remote, "hooks", "update"), protectMain, { mode: 0o755 });
   let jobs = 0;
-  let isOpen = false;
   /** Pushes as a user who may push to main. */
   const push = (branch: string): void => {
     writeFileSync(join(remote, "open"), "");
     git(work, "push", "--quiet", "origin", branch);
-    if (!isOpen) rmSync(join(remote, "open"));
+    rmSync(join(remote, "open"));
   };
   const repository = {
     root,
     remote,
-    /** From now on, every user may push to main. */
-    openMain: (): void => {
-      isOpen = true;
-      writeFileSync(join(remote, "open"), "");
-    },
     /** Creates the records of the only target in the remote, and names them in dimsync.yaml. */
     createRecords: async (): Promise<void> => {
       const folder = repository.checkout("main");
