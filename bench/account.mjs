@@ -85,8 +85,8 @@ export function literalManifest(name, reference, map) {
   return `${lines.join("\n")}\n`;
 }
 
-/** A dbt manifest whose sources mark every column of `schemaMap` as personal. `models`: how many models read the tables. */
-export function dbtManifest(shape, models = 0) {
+/** A dbt manifest whose sources mark every column of `schemaMap` as personal. */
+export function dbtManifest(shape) {
   const sources = Object.values(schemaMap(shape)).flatMap(({ nameInDestination: schema, tables }) =>
     Object.values(tables).map(({ nameInDestination: name, columns }) => {
       const marked = Object.keys(columns).map((column) => [column, { name: column, meta: { contains_pii: true }, tags: [] }]);
@@ -111,36 +111,9 @@ export function dbtManifest(shape, models = 0) {
   const metadata = { dbt_schema_version: "https://schemas.getdbt.com/dbt/manifest/v12.json" };
   return JSON.stringify({
     metadata,
-    nodes: modelsOf(
-      sources.map(([, source]) => source),
-      models,
-    ),
+    nodes: {},
     sources: Object.fromEntries(sources),
   });
-}
-
-/** For each table a model that lists its columns, and below it a tree in which each model reads two, and renames their columns. */
-function modelsOf(sources, count) {
-  const nodes = Array.from({ length: count }, (_, i) => {
-    const source = sources[i % sources.length];
-    const level = Math.floor(i / sources.length);
-    const parents = level === 0 ? [] : [i - sources.length, Math.floor(i / 2)].filter((one) => one >= 0 && one < i);
-    const columns = Object.keys(source.columns).join(",\n    ");
-    const sql =
-      level === 0
-        ? `select\n    ${columns}\nfrom {{ source('${source.source_name}', '${source.name}') }}`
-        : `with ${parents.map((one, of) => `part_${of} as (select * from {{ ref('model_${one}') }})`).join(", ")}\nselect part_0.*, count(*) as rows_${i}\nfrom part_0 left join part_1 on part_0.email_03 = part_1.email_03\ngroup by 1`;
-    const id = (one) => `model.bench.model_${one}`;
-    const node = {
-      resource_type: "model",
-      name: `model_${i}`,
-      original_file_path: `models/model_${i}.sql`,
-      raw_code: sql,
-      depends_on: { nodes: level === 0 ? [`source.bench.${source.schema}.${source.name}`] : parents.map(id) },
-    };
-    return [id(i), node];
-  });
-  return Object.fromEntries(nodes);
 }
 
 /** A Classification of that manifest, and the rules of `rulesManifest` with one more that matches by label. */

@@ -14,11 +14,11 @@ const planOf = (bench, folder, { exit, more = [] }) => ({
   exit,
 });
 
-async function measure(bench, { shape, name, differences, exit, runs, hasCatalog = false, hasLabels = false, models = 0 }) {
+async function measure(bench, { shape, name, differences, exit, runs, hasCatalog = false, hasLabels = false }) {
   await bench.begin({ shape, warm: true, differences });
   const folder = writeProject(bench, name, {
     "manifests/fleet.yaml": hasLabels ? labelledRules() : rulesManifest,
-    ...(hasLabels ? { "dbt.json": dbtManifest(shape, models) } : {}),
+    ...(hasLabels ? { "dbt.json": dbtManifest(shape) } : {}),
   });
   if (hasCatalog) {
     const file = join(folder, "dimsync.yaml");
@@ -44,7 +44,6 @@ export async function w4(bench) {
   const different = await measure(bench, { shape, name: "w4-changes", differences, exit: 2, runs });
   const reviewed = await measure(bench, { shape, name: "w4-catalog", exit: 0, runs, hasCatalog: true });
   const labelled = await measure(bench, { shape, name: "w4-labels", exit: 0, runs, hasLabels: true });
-  const read = await measure(bench, { shape, name: "w4-impact", differences, exit: 2, runs, hasLabels: true, models: 2000 });
   const rows = [["W4: fleet, 700 integrations, 1.4 M columns", "wall ms", "to F", "peak MiB"]];
   rows.push(["F", wall(equal.least), times(equal.least, equal.least), mib(equal.leastPeak)]);
   rows.push(["dimsync plan, no change", wall(equal.own), times(equal.own, equal.least), mib(equal.peak)]);
@@ -55,12 +54,6 @@ export async function w4(bench) {
     wall(labelled.own),
     times(labelled.own, labelled.least),
     mib(labelled.peak),
-  ]);
-  rows.push([
-    "dimsync plan, 1 % of columns differ, with the readers among 2,000 models of dbt",
-    wall(read.own),
-    times(read.own, read.least),
-    mib(read.peak),
   ]);
   return `${table(rows)}\n\n${columnsOf(shape).toLocaleString("en")} columns, 701 requests (checked). ${runs} runs; memory of one.`;
 }

@@ -43,7 +43,7 @@ async function checkout(bench, gitHttp) {
   const folder = writeProject(bench, "w12", {
     "manifests/fleet.yaml": labelledRules(),
     "manifests/policy.yaml": policy,
-    "dbt.json": dbtManifest(shape, 500),
+    "dbt.json": dbtManifest(shape),
     ".gitignore": ".dimsync/\n.cache/\n",
   });
   const git = (...args) => runOnce({ command: ["git", "-C", folder, ...args], env: author });

@@ -19,7 +19,7 @@ export const layers = [
   ["core/apply"],
   ["core/engine"],
   ["core/policies"],
-  ["core/kinds", "core/records", "core/service", "core/render", "core/manifests", "core/labels", "core/impact"],
+  ["core/kinds", "core/records", "core/service", "core/render", "core/manifests", "core/labels"],
   ["core/catalog"],
   ["core/yaml", "core/text", "core/git"],
   ["core/model"],
@@ -31,9 +31,8 @@ const besides = new Map([
   ["cli/commands.ts", ["cli/tools.ts"]],
   ["core/yaml", ["core/text"]],
   // Reading a manifest needs its kind; reports group items by kind.
-  ["core/manifests", ["core/kinds", "core/labels", "core/impact"]],
+  ["core/manifests", ["core/kinds", "core/labels"]],
   ["core/labels", ["core/kinds"]],
-  ["core/impact", ["core/kinds", "core/labels"]],
   ["core/render", ["core/kinds"]],
   ["core/accept", ["core/drift"]],
 ]);

@@ -56,7 +56,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     complete,
     equal: compared.equal.length,
     unmanaged: unmanaged(round, parts),
-    ...defined({ loosened: compared.loosened, released: compared.released, impact: compared.impact }),
+    ...defined({ loosened: compared.loosened, released: compared.released }),
     ...columnsOf(round, found),
     ...(round.kind === "Plan" ? defined({ covered: compared.coverage.covered }) : {}),
     policy: policies.findings().filter(({ state }) => complete || state !== "fixed"),

@@ -3,18 +3,7 @@ import type { Result } from "../model/plan.ts";
 import { type Plan, unmanagedObjects } from "../model/plan.ts";
 import { stopsApply } from "../model/problem.ts";
 
-const shared = [
-  "changes",
-  "drift",
-  "unmanaged",
-  "unverifiable",
-  "manual",
-  "blocked",
-  "policy",
-  "unreviewed",
-  "impact",
-  "warnings",
-] as const;
+const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "unreviewed", "warnings"] as const;
 /** The values of `--fail-on`: those of `plan` and `apply`, and those of `drift`. */
 export const failOnNames = {
   Plan: [...shared, "exposes", "loosened"],
@@ -58,9 +47,6 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   policy: ({ policy }) => policy.some(({ severity, state }) => severity === "error" && state !== "fixed"),
   loosened: ({ loosened = [] }) => loosened.length > 0,
   unreviewed: ({ newColumns = [], neverReviewed = [] }) => newColumns.length + neverReviewed.length > 0,
-  // Readers that are not known must not pass the gate.
-  impact: ({ impact = [], diagnostics }) =>
-    impact.some(({ readers }) => readers.length > 0) || diagnostics.some(({ code }) => code === "W_DBT_LINEAGE"),
   warnings: ({ diagnostics, policy }) =>
     [...diagnostics, ...policy.filter(({ state }) => state !== "fixed")].some(({ severity }) => severity === "warning"),
 };

@@ -1,4 +1,3 @@
-import { readersOfNode } from "../impact/check.ts";
 import type { AccountView, ReadNeeds } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
 import { integrationAddress, isSchemaConfig, kindNames } from "../kinds/manifests.ts";
@@ -22,7 +21,7 @@ import { DimsyncError, refuseErrors } from "../model/errors.ts";
 import { isObject, type JsonObject, own } from "../model/json/json.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
-import type { Impact, NotKept } from "../model/plan.ts";
+import type { NotKept } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
 import type { IntegrationRef, Resource, SchemaTree } from "../model/resource.ts";
 import { withPauses } from "../model/runtime/event-loop.ts";
@@ -33,7 +32,7 @@ import { didYouMean } from "../text/suggest.ts";
 import { observeAccount } from "./observe.ts";
 import { cachedReads, columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import { ignoring } from "./scope.ts";
-import type { LoadedProject, Session } from "./session.ts";
+import type { Session } from "./session.ts";
 
 /** One node of one integration, with everything that applies to it. */
 export interface Explained extends Explanation {
@@ -57,8 +56,6 @@ export interface Explained extends Explanation {
   readonly notKept?: readonly NotKept[];
   /** Why nothing can be sent for this integration. */
   readonly refused: readonly Problem[];
-  /** Who reads the table or column, according to dbt. */
-  readonly impact?: Impact;
 }
 
 /** Why a schema, table or column has its desired state. Throws E_UNKNOWN_ADDRESS and E_NOT_LIVE, and ServiceError if a read fails. */
@@ -76,14 +73,10 @@ export async function explainNode(session: Session, address: Address, path: Node
       "E_NOT_LIVE",
       `The integration of ${address} does not exist yet, so there are no schemas to explain. dimsync plan shows what it waits for.`,
     );
-  return Promise.all(observed.units.map((unit) => explainUnit(unit, { ...observed, readers: session.project.readers }, path)));
+  return Promise.all(observed.units.map((unit) => explainUnit(unit, observed, path)));
 }
 
-async function explainUnit(
-  unit: SchemaConfigUnit,
-  { reads, account, needs, readers }: ObservedConfigs & { readonly readers: LoadedProject["readers"] },
-  path: NodePath,
-): Promise<Explained> {
+async function explainUnit(unit: SchemaConfigUnit, { reads, account, needs }: ObservedConfigs, path: NodePath): Promise<Explained> {
   const id = unit.liveId;
   const tree = existing(unit, (await reads.schemas(id))?.tree);
   const explained = unknownTable(tree, path);
@@ -102,8 +95,6 @@ async function explainUnit(
   const switchedOff = review && switchedOffBy(unit, review);
   const evaluation = await withPauses(evaluate(unit.rules, whole.tree, { isLeftOut, switchedOff }));
   const ofNode = notKept.filter((one) => one.path.slice(0, one.path.lastIndexOf("/")) === nodePointer(path));
-  const isGone = !changes.some((change) => change.path === nodePointer(path, "hashed"));
-  const impact = absent === undefined ? readersOfNode({ readers, account, tree: whole.tree, isGone }, unit, path) : undefined;
   const disabled = disabledAbove(whole.tree, path, new Map(changes.map((change) => [change.path, change.after])));
   return {
     address: unit.address,
@@ -116,7 +107,6 @@ async function explainUnit(
     ...(absent === undefined ? {} : { absent }),
     ...(disabled === undefined ? {} : { stoppedBy: nodeText(disabled) }),
     refused: problems.filter(isError),
-    ...(impact === undefined ? {} : { impact }),
     ...explain(unit.rules, whole.tree, path, { evaluation, switchedOff }),
     ...(ofNode.length === 0 ? {} : { notKept: ofNode }),
   };

@@ -36,7 +36,7 @@ export type PlanHead = Pick<
 type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns" | "covered";
 
 /** What was found. */
-export interface Findings extends Pick<Plan, ReviewMember | "loosened" | "released" | "impact" | "policy" | "exemptions"> {
+export interface Findings extends Pick<Plan, ReviewMember | "loosened" | "released" | "policy" | "exemptions"> {
   readonly differences: readonly DiffResult[];
   readonly problems: readonly Problem[];
   /** Whether every read succeeded. */
@@ -69,7 +69,7 @@ export interface PlanRules {
 export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): Plan {
   const { locate } = rules;
   const { differences, complete, unmanaged, policy, exemptions = [], equal, readCalls } = findings;
-  const { newColumns, goneColumns, neverReviewed, seenColumns, covered, loosened, released, impact } = findings;
+  const { newColumns, goneColumns, neverReviewed, seenColumns, covered, loosened, released } = findings;
   const { runnable, heldItems, heldWaiting, blocked, deferred } = whatRuns(differences, rules);
   const numbering = { kind: head.kind, locate };
   const items = numbered(runnable, numbering);
@@ -96,7 +96,6 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     ...defined({
       loosened: complete ? loosened : undefined,
       released,
-      impact,
       newColumns,
       goneColumns,
       neverReviewed,

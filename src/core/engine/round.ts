@@ -1,4 +1,3 @@
-import { checkImpact } from "../impact/check.ts";
 import { kindNamed, lists } from "../kinds/index.ts";
 import { type AccountView, emptyDiff, type Kind, type KindUnit, type ReadNeeds, type Unit } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
@@ -8,7 +7,7 @@ import { type Address, byText, parseAddress } from "../model/address.ts";
 import { readOr } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
 import { getOrAdd } from "../model/maps.ts";
-import type { Impact, Loosened, Manual, Plan, Released } from "../model/plan.ts";
+import type { Loosened, Manual, Plan, Released } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { type Steps, withPauses } from "../model/runtime/event-loop.ts";
@@ -113,8 +112,6 @@ export interface ComparedRound extends Compared {
   readonly missingPaths: IgnoredPaths["missing"];
   /** What selectors by live name cover. */
   readonly coverage: Coverage;
-  /** Absent if the project names no dbt manifest. */
-  readonly impact?: readonly Impact[];
 }
 
 /**
@@ -124,7 +121,6 @@ export interface ComparedRound extends Compared {
 export async function compareRound(round: Round, view: RoundView, policies: PolicyCheck): Promise<ComparedRound> {
   const { session, options, reads, scope, kind, fresh } = round;
   const labels = checkLabels(session.project, view, scope === everything);
-  const impact = checkImpact(session.project.readers?.of, view.account);
   const loosened =
     options.isReview === true && options.base !== undefined && view.base !== undefined
       ? checkLoosened({ base: options.base, head: session.project, today: round.today }, view, view.base)
@@ -148,7 +144,6 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     needs,
     checkUnit: function* (unit) {
       paths.look(unit, unit.live, view.account);
-      if (impact !== undefined) yield* impact.checkUnit(unit);
       yield* policies.checkUnit(unit, questions);
       if (loosened !== undefined) yield* loosened.checkUnit(unit);
     },
@@ -163,14 +158,14 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     ? await releasedObjects({ account: view.account, base, compared, reads, needs, onLive: loosened?.checkReleased })
     : undefined;
   const coverage = await checkCoverage({ account: view.account, reads, needs });
-  const problems = [...(complete ? (labels?.problems() ?? []) : []), ...(session.project.readers?.problems() ?? [])];
+  const problems = complete ? (labels?.problems() ?? []) : [];
   return {
     ...compared,
     found: [...compared.found, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])],
     complete,
     missingPaths: paths.missing,
     coverage,
-    ...defined({ loosened: released && loosened?.entries(released), released, impact: impact?.impact() }),
+    ...defined({ loosened: released && loosened?.entries(released), released }),
   };
 }
 

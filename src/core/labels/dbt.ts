@@ -1,4 +1,3 @@
-import { foldText } from "../kinds/patterns/glob.ts";
 import { isObject, own, sameJson } from "../model/json/json.ts";
 import { DeepNesting, parseJson } from "../model/json/parse.ts";
 import type { LabelledColumn, LabelOrigin } from "../model/labels.ts";
@@ -16,14 +15,10 @@ const readable = "10 to 12 and 20";
 type DbtLabels =
   | {
       readonly columns: readonly LabelledColumn[];
-      readonly tables: ReadonlySet<string>;
       /** "shop.customers (models/shop.yml)": tables with a mark whose columns dbt does not list, so that no column gets the label. */
       readonly withoutColumns: readonly string[];
     }
   | { readonly refusal: string };
-
-/** A table in the destination, in lower case. */
-export const tableKey = (schema: string, table: string): string => JSON.stringify([foldText(schema), foldText(table)]);
 
 interface DbtFile {
   readonly text: string;
@@ -37,13 +32,11 @@ export function readDbtLabels({ text, file, place }: DbtFile, wanted: DbtSource)
   const parsed = parseManifest(text);
   if ("refusal" in parsed) return parsed;
   const columns: LabelledColumn[] = [];
-  const tables = new Set<string>();
   const withoutColumns: string[] = [];
   for (const [id, source] of Object.entries(parsed.sources)) {
     const table = describedTable(source);
     if (table === undefined) return { refusal: `has no table at /sources/${id}: schema, name and columns are expected there` };
     if (wanted.database !== undefined && table.database?.toLowerCase() !== wanted.database.toLowerCase()) continue;
-    tables.add(tableKey(table.schema, table.identifier));
     if (Object.keys(table.columns).length === 0 && labelsOfColumn(table, noMarks, wanted).length > 0)
       withoutColumns.push(`${table.source}.${table.name} (${table.file})`);
     const describedBy = `${file} ${id}`;
@@ -54,28 +47,14 @@ export function readDbtLabels({ text, file, place }: DbtFile, wanted: DbtSource)
         columns.push({ side: "destination", schema: table.schema, table: table.identifier, column: name, label, origin, describedBy });
       }
   }
-  return { columns, tables, withoutColumns };
-}
-
-/** "stg_customers.email (models/stg_customers.sql)": models, seeds and snapshots with the marks that an entry wants. They label nothing. */
-export function labelledNodes(manifest: Json, wanted: DbtSource): readonly string[] {
-  const nodes = own(manifest, "nodes");
-  return Object.values(isObject(nodes) ? nodes : {}).flatMap((node): readonly string[] => {
-    const kind = isObject(node) ? own(node, "resource_type") : undefined;
-    const table = kind === "model" || kind === "seed" || kind === "snapshot" ? describedTable(node) : undefined;
-    if (table === undefined) return [];
-    const named = (name: string): string => `${name} (${table.file})`;
-    if (labelsOfColumn(table, noMarks, wanted).length > 0) return [named(table.name)];
-    const columns = Object.entries(table.columns).filter(([, column]) => labelsOfColumn(table, column, wanted).length > 0);
-    return columns.map(([column]) => named(`${table.name}.${column}`));
-  });
+  return { columns, withoutColumns };
 }
 
 type Json = Readonly<Record<string, unknown>>;
 type ParsedManifest = { readonly manifest: Json; readonly sources: Json } | { readonly refusal: string };
 
 /** A manifest of a version that dimsync reads, or the end of a sentence that begins with the name of the file. */
-export function parseManifest(text: string): ParsedManifest {
+function parseManifest(text: string): ParsedManifest {
   let manifest: unknown;
   try {
     manifest = parseJson(text);

@@ -4,13 +4,13 @@ import type { JsonValue } from "../model/json/json.ts";
 import type { ColumnLabels, LabelledColumn, LabelPatterns } from "../model/labels.ts";
 import type { Problem } from "../model/problem.ts";
 import { type ClassificationSpec, locationIn, type Resource } from "../model/resource.ts";
-import { type NamedManifest, type ProjectPaths, type ReadSources, readSources } from "./sources.ts";
+import { type ProjectPaths, type ReadSources, readSources } from "./sources.ts";
 
 export interface LoadedLabels {
   /** Absent if the project has no Classification. */
   readonly labels?: ColumnLabels;
-  /** The dbt manifests that Classifications name. */
-  readonly manifests: readonly NamedManifest[];
+  /** Absolute paths of the dbt manifests that Classifications name. */
+  readonly dbtFiles: readonly string[];
   readonly problems: readonly Problem[];
   /** Everything that files label, for the digest of the manifests: a new file with the same labels changes nothing. */
   readonly digested: readonly JsonValue[];
@@ -33,7 +33,7 @@ export async function loadLabels(resources: readonly Resource[], paths: ProjectP
   const isComplete = problems.every(({ severity }) => severity !== "error");
   return {
     ...(classifications.length === 0 ? {} : { labels: { defined, patterns, columns } }),
-    manifests: sources.flatMap((one) => one.manifests),
+    dbtFiles: [...new Set(sources.flatMap((one) => one.dbtFiles))],
     problems: [...problems, ...(isComplete ? unknownLabels(resources, defined) : [])],
     digested: columns.length === 0 ? [] : [columns.map(digestedColumn)],
     files: sources.flatMap((one) => one.files),

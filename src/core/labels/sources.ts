@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { errorCode } from "../model/errors.ts";
@@ -21,20 +21,6 @@ export interface ProjectPaths {
   readonly onText: (source: { readonly path: string; readonly file: string; readonly text: string }) => void;
 }
 
-/** A dbt manifest that the project names. */
-export interface NamedManifest {
-  /** Absolute path. */
-  readonly path: string;
-  /** As shown. */
-  readonly file: string;
-  /** The keys of the tables that its sources describe; undefined if they are not known yet. */
-  readonly tables: ReadonlySet<string> | undefined;
-  /** Where the project names it. */
-  readonly place: SourceLocation | undefined;
-  /** The entry of a Classification; absent: the manifest is only read for readers. */
-  readonly wanted?: DbtSource;
-}
-
 /** The folder of the dbt project whose YAML files decide what its manifest says. `manifest`: an absolute path. */
 export function dbtFolder(manifest: string): string {
   for (let folder = dirname(manifest); folder !== dirname(folder); folder = dirname(folder))
@@ -46,8 +32,8 @@ export function dbtFolder(manifest: string): string {
 export interface ReadSources {
   readonly columns: readonly LabelledColumn[];
   readonly problems: readonly Problem[];
-  /** The dbt manifests. */
-  readonly manifests: readonly NamedManifest[];
+  /** Absolute paths of the dbt manifests. */
+  readonly dbtFiles: readonly string[];
   /** Absolute paths of the files that belong to the project. Manifests of dbt do not: dbt writes them, and git ignores them. */
   readonly files: readonly string[];
 }
@@ -61,7 +47,7 @@ export async function readSources(resource: Resource<ClassificationSpec>, paths:
   return {
     columns: read.flatMap((one) => one.columns),
     problems: read.flatMap((one) => one.problems).map((problem) => ({ ...problem, address: resource.address })),
-    manifests: read.flatMap((one) => one.manifests),
+    dbtFiles: read.flatMap((one) => one.dbtFiles),
     files: read.flatMap((one) => one.files),
   };
 }
@@ -83,17 +69,16 @@ async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectP
         command: "dbt parse",
       },
     ],
-    manifests: [],
+    dbtFiles: [],
     files: [],
   });
   if ("refusal" in read) return refused(read.refusal);
   const labels = (await import("./dbt.ts")).readDbtLabels({ text: read.text, file, place }, source);
   if ("refusal" in labels) return refused(labels.refusal);
-  const { columns, tables, withoutColumns } = labels;
-  const manifest = { path, file, tables, wanted: source, place: { ...place, pointer: `${place.pointer}/dbt/manifest` } };
+  const { columns, withoutColumns } = labels;
   const unlisted = withoutColumns.length === 0 ? [] : [columnsNotListed(withoutColumns, file, place)];
   const problems = columns.length + unlisted.length > 0 ? unlisted : [selectsNothing(source, file, place)];
-  return { columns, problems, manifests: [manifest], files: [] };
+  return { columns, problems, dbtFiles: [path], files: [] };
 }
 
 /** The mark of a table is that of the columns that dbt lists, and it lists none. */
@@ -116,7 +101,7 @@ async function readCsv(written: string, place: SourceLocation, paths: ProjectPat
   if ("outside" in read) return outside(read.outside, { ...place, pointer: `${place.pointer}/csv/file` });
   if ("text" in read) {
     paths.onText({ path, file, text: read.text });
-    return { ...(await import("./csv.ts")).readCsvLabels(read.text, file), manifests: [], files: [path] };
+    return { ...(await import("./csv.ts")).readCsvLabels(read.text, file), dbtFiles: [], files: [path] };
   }
   const problem: Problem = {
     code: "E_LABEL_CSV",
@@ -124,13 +109,13 @@ async function readCsv(written: string, place: SourceLocation, paths: ProjectPat
     message: `${file} ${read.refusal}. The path is relative to dimsync.yaml.`,
     place: { ...place, pointer: `${place.pointer}/csv/file` },
   };
-  return { columns: [], problems: [problem], manifests: [], files: [] };
+  return { columns: [], problems: [problem], dbtFiles: [], files: [] };
 }
 
 const outside = (message: string, place: SourceLocation): ReadSources => ({
   columns: [],
   problems: [{ code: "E_PATH_OUTSIDE", severity: "error", message, place }],
-  manifests: [],
+  dbtFiles: [],
   files: [],
 });
 
@@ -154,15 +139,6 @@ async function readText(written: string, { folders, shown, refusalOf }: ProjectP
     }
   }
   return { path: first, file: shown(first), refusal: missing };
-}
-
-/** The text of a file, or the end of a sentence that begins with its name. */
-export function textNow(path: string): { readonly text: string } | { readonly refusal: string } {
-  try {
-    return decodeFile(readFileSync(path));
-  } catch (error) {
-    return { refusal: whyUnread(error) };
-  }
 }
 
 const missing = "does not exist";

@@ -1,15 +1,12 @@
 import { existsSync } from "node:fs";
 import type { Catalog } from "../catalog/file.ts";
-import type { ColumnReaders } from "../impact/lineage-files.ts";
 import { labelReferences } from "../kinds/label-references.ts";
 import { isClassification } from "../kinds/manifests.ts";
 import type { LoadedLabels } from "../labels/load.ts";
-import type { NamedManifest } from "../labels/sources.ts";
 import { defined } from "../model/json/json.ts";
 import type { ColumnLabels } from "../model/labels.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import type { Settings } from "../model/settings/config.ts";
 import type { YamlParser } from "../yaml/read.ts";
 import { outsideMessage } from "./boundary.ts";
 import type { LoadedConfig } from "./config/load.ts";
@@ -32,8 +29,6 @@ export interface FileReading {
 export interface NamedFiles {
   /** The labels of columns; absent if there is no Classification. */
   readonly columnLabels?: ColumnLabels;
-  /** Who reads the columns in the destination; absent if the project names no dbt manifest. */
-  readonly readers?: ColumnReaders;
   /** The columns that someone has reviewed. Absent if the target has no catalog, or if its file has errors. */
   readonly catalog?: ProjectCatalog;
 }
@@ -48,35 +43,20 @@ export interface ProjectCatalog {
 
 /** Reads them, as far as the manifests need them. `digested`: for the digest of the manifests. `files`: that plans depend on. `dbtFiles`: absolute paths. */
 export async function loadNamedFiles(resources: readonly Resource[], reading: FileReading) {
-  const { config, options } = reading;
-  const { settings } = config;
+  const { settings } = reading.config;
   const labels = await labelsOf(resources, reading);
-  const impact = settings?.impact === undefined ? [] : [impactFile(settings.impact, options)];
   const { catalog, problems } = await loadCatalog(settings?.catalogFile, reading);
-  const loaded: NamedFiles = defined({ columnLabels: labels.labels, readers: await readersIn([...labels.manifests, ...impact]), catalog });
+  const loaded: NamedFiles = defined({ columnLabels: labels.labels, catalog });
   return {
     loaded,
     problems: [...problems, ...labels.problems],
     digested: labels.digested,
     files: labels.files,
-    dbtFiles: [...new Set(labels.manifests.map(({ path }) => path))],
+    dbtFiles: labels.dbtFiles,
   };
 }
 
-const noLabels: LoadedLabels = { manifests: [], problems: [], digested: [], files: [] };
-
-/** The manifest that dimsync.yaml names. It is only read when someone asks for readers. */
-const impactFile = ({ manifest, place }: NonNullable<Settings["impact"]>, { cwd }: LoadOptions): NamedManifest => ({
-  path: manifest,
-  file: shownPath(cwd, manifest),
-  place,
-  tables: undefined,
-});
-
-/** Projects without a dbt manifest load nothing for it. */
-async function readersIn(manifests: readonly NamedManifest[]): Promise<ColumnReaders | undefined> {
-  return manifests.length === 0 ? undefined : (await import("../impact/lineage-files.ts")).columnReaders(manifests);
-}
+const noLabels: LoadedLabels = { dbtFiles: [], problems: [], digested: [], files: [] };
 
 /** The labels of columns. Projects without labels load nothing for them. */
 async function labelsOf(resources: readonly Resource[], { config, options, sources }: FileReading): Promise<LoadedLabels> {

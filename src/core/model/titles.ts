@@ -213,7 +213,6 @@ const elsewhere = {
   W_LINK_SKIPPED: "A symbolic link is not read",
   W_CURSOR_MISSING: "Cursor isn't a column",
   W_CURSOR_UNKNOWN: "Disables what could be a cursor",
-  W_DBT_LINEAGE: "Readers may be missing",
   W_LABEL_NO_MATCH: "A label matches nothing",
   W_LABELS_DISAGREE: "Labels disagree",
   W_MANY_COLUMN_READS: "Many column reads",

@@ -174,20 +174,11 @@ async function isGone(client: Client, address: string, id: string): Promise<bool
   );
 }
 
-/** What the manifests alone show: labels that nothing uses, and marks of dbt that have no effect. None without a Classification. */
-export function labelChecks({ resources, columnLabels, readers, locate }: Project): readonly Check[] {
+/** Labels that nothing uses. None without a Classification. */
+export function labelChecks({ resources, columnLabels }: Project): readonly Check[] {
   if (columnLabels === undefined) return [];
   const used = new Set(labelReferences(resources).flatMap(({ label }) => wantedLabels(label) ?? []));
   const unused = columnLabels.defined.filter((label) => !used.has(label));
-  const ofModels = (readers?.withoutEffect() ?? []).map(({ file, place, names }): Check => {
-    const at = place === undefined ? undefined : locate(place);
-    const entry = at === undefined ? "a Classification" : placeText(at);
-    return warn(
-      "dbt models",
-      `In ${file}, models have the meta or tag that ${entry} looks for in sources. There it has no effect (${names.length}): ${andMore(names, "model")}.`,
-      "dimsync hashes the tables that the service writes, which dbt calls sources. Add the meta or tag to the columns of the source.",
-    );
-  });
   return [
     ...unused.map((label) =>
       warn(
@@ -197,7 +188,6 @@ export function labelChecks({ resources, columnLabels, readers, locate }: Projec
       ),
     ),
     ...(unused.length > 0 ? [] : [ok("labels", `${counted(columnLabels.defined.length, "label")}, each used by a rule or a policy.`)]),
-    ...ofModels,
   ];
 }
 

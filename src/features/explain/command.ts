@@ -9,7 +9,6 @@ import { isObject } from "../../core/model/json/json.ts";
 import { placeText } from "../../core/model/problem.ts";
 import { type Entry, muted, name, type Section, untitled } from "../../core/render/blocks.ts";
 import { labelText } from "../../core/render/report/changes/changes.ts";
-import { readersOf } from "../../core/render/report/impact.ts";
 import { notKeptText } from "../../core/render/report/not-kept.ts";
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
@@ -83,7 +82,6 @@ function factsOf(one: ExplainedNode): readonly Fact[] {
     ...one.changes.map(({ key, before, after, risk }): Fact => ["change", `${key} ${before ?? "unknown"} → ${after}   ${risk}`]),
     ...(one.notSent ?? []).map((text): Fact => ["not sent", text]),
     ...requestFacts(one),
-    ...readerFacts(one),
     ...eventTexts(one).map((text, index): Fact => [index === 0 ? "events" : "", text]),
   ];
 }
@@ -126,23 +124,6 @@ function requestFacts({ requests, changes, changesInAll, unreadTables, address }
   const none: Fact = ["request", rest === 0 ? "" : `none for it; a plan makes ${others}`];
   const unread = `the columns of ${counted(unreadTables ?? 0, "other table")}; a plan may find more changes and errors there`;
   return [...(changes.length === 0 ? [none] : parts), ["unread", unreadTables === undefined ? "" : unread]];
-}
-
-/** In the words of the section of a plan. */
-function readerFacts({ impact, impactDiagnostics = [] }: ExplainedNode): readonly Fact[] {
-  const unread = impactDiagnostics.map(
-    ({ code, message, file, line, command = "" }): Fact => ["readers", `${code} ${placeText({ file, line })}: ${message} ${command}`],
-  );
-  if (impact === undefined) return unread;
-  const { sum, readers, more, owners } = readersOf(impact);
-  const texts = [
-    sum,
-    ...readers.map(([certainty, names]) => `${certainty}: ${names}`),
-    more,
-    owners.length === 0 ? "" : `Owners: ${owners.join(", ")}`,
-  ];
-  const facts = texts.filter((text) => text !== "").map((text, index): Fact => [index === 0 ? "readers" : "", text]);
-  return [...facts, ...unread];
 }
 
 function eventTexts({ events, eventsUnavailable }: ExplainedNode): readonly string[] {

@@ -8,7 +8,7 @@ import { locatedCause, locatedLabel } from "../../core/model/cause.ts";
 import { DimsyncError, ServiceError } from "../../core/model/errors.ts";
 import type { AuditEntry } from "../../core/model/live.ts";
 import type { NodePath } from "../../core/model/nodes.ts";
-import { type Diagnostic, toDiagnostic } from "../../core/model/problem.ts";
+import { toDiagnostic } from "../../core/model/problem.ts";
 import type { Reads } from "../../core/model/service.ts";
 import { withReadSession } from "../../core/operations/plan.ts";
 import { openReview } from "../../core/operations/review.ts";
@@ -21,7 +21,7 @@ const maxEntries = 1_000;
 const maxEvents = 5;
 
 /** A node of one integration with everything that applies to it; files and lines are looked up. */
-export type ExplainedNode = ReturnType<typeof located> & { readonly impactDiagnostics?: readonly Diagnostic[] };
+export type ExplainedNode = ReturnType<typeof located>;
 
 /**
  * Every rule that matches a schema, table or column, the resulting values, what would be sent, and the last changes to the integration's schemas in the
@@ -48,9 +48,7 @@ export async function explainSchemaNode(
     ),
     log: await lastEntries(session.reads, run.signal),
   }));
-  // After the readers were asked for.
-  const unread = (project.readers?.problems() ?? []).map((problem) => withTarget(toDiagnostic(problem, project.locate), project.settings));
-  return explained.map((one) => ({ ...located(one, project, log), ...(unread.length === 0 ? {} : { impactDiagnostics: unread }) }));
+  return explained.map((one) => located(one, project, log));
 }
 
 interface Log {

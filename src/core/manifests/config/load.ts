@@ -151,9 +151,9 @@ async function connectorsOf({ connectors = {} }: ConfigFile, { configPath, place
   return loadConnectors(connectors, { cwd, parser: yamlParser(env), place, configPath, boundary });
 }
 
-/** The files outside the project that its config names for the bindings, the catalog and the embedded service, which are written too, and for readers. */
+/** The files outside the project that its config names for the bindings, the catalog and the embedded service, which are written too. */
 function namedOutside(
-  { bindingsFile, catalogFile, impact, baseUrl, target, folder }: Omit<Settings, "connectors">,
+  { bindingsFile, catalogFile, baseUrl, target, folder }: Omit<Settings, "connectors">,
   { bindings, targets }: ConfigFile,
   { place, boundary }: WrittenConfig,
 ): readonly Problem[] {
@@ -161,7 +161,6 @@ function namedOutside(
   const files: readonly (readonly [file: string | undefined, path: readonly string[]])[] = [
     [bindingsFile, bindings === undefined ? [] : ["bindings"]],
     [catalogFile, ["targets", target, "catalog"]],
-    [impact?.manifest, ["impact", "dbt", "manifest"]],
     [account === undefined ? undefined : resolve(folder, account), ["targets", target, "baseUrl"]],
   ];
   return files.flatMap(([file, path]) => {

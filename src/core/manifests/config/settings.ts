@@ -46,7 +46,6 @@ export function makeSettings(
   const apiKey = usesEnvironmentKey(config, entry) ? apiKeyFromEnvironment(options) : undefined;
   const keyPlace = placeOf(options, "apiKey");
   const recordsPlace = placeOf(options, "records");
-  const impactPlace = below(options.place, ["impact", "dbt", "manifest"]);
   const records: RecordsSettings =
     options.recordsFaults.length > 0
       ? { store: "unusable", problems: options.recordsFaults }
@@ -73,7 +72,6 @@ export function makeSettings(
     ...defined({ notifications, controller }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
     ...(entry.catalog === undefined ? {} : { catalogFile: resolve(folder, entry.catalog) }),
-    ...(config.impact === undefined ? {} : { impact: { manifest: resolve(folder, config.impact.dbt.manifest), place: impactPlace } }),
     folder,
     records,
     ...(entry.records === undefined || recordsPlace === undefined ? {} : { recordsPlace }),

@@ -39,8 +39,6 @@ export interface Settings {
   readonly bindingsFile: string;
   /** Absolute path; absent if columns are not reviewed. */
   readonly catalogFile?: string;
-  /** A dbt manifest that is read for who reads a column, and not for labels. `manifest`: absolute path. */
-  readonly impact?: { readonly manifest: string; readonly place: SourceLocation | undefined };
   /**
    * Absolute path of the folder with dimsync.yaml (or the working directory): journal, lock and
    * secret paths are relative to it.

@@ -31,7 +31,6 @@ const meanings: Readonly<Record<string, string>> = {
   changes: "there are changes",
   drift: "the account differs from the manifests",
   loosened: "the pull request makes rules of the project weaker",
-  impact: "something of dbt reads a column that changes",
   unmanaged: "the account has objects or columns that no manifest covers",
   unverifiable: "some values are unverifiable",
   manual: "there are manual steps",

@@ -16,7 +16,6 @@ import { attributionText, traceText } from "./attribution.ts";
 import { blockedGroups } from "./blocked.ts";
 import { columnsSection } from "./columns.ts";
 import { heldSection } from "./held.ts";
-import { impactSection } from "./impact.ts";
 import { nextSection } from "./next.ts";
 import { notKeptSection } from "./not-kept.ts";
 import { outcomesSection } from "./outcomes.ts";
@@ -48,7 +47,6 @@ function sectionsOfKind(document: Shown, { verbose, isResolved = false, touches 
     ...findings,
     exemptionsSection(document.exemptions ?? []),
     outsideSection(document),
-    impactSection(document),
     // What a review gives up names it, too.
     released(document.loosened === undefined ? (document.released ?? []) : []),
     columnsSection(document),

@@ -79,7 +79,7 @@ async function load(
 ): Promise<Project> {
   const { configFile, vars = {}, varFiles = [], env = {}, commit, dirty = false } = content;
   // Files that dbt writes are not in a bundle.
-  const { readers: _, ...project } = await loadProject({
+  const project = await loadProject({
     cwd: folder,
     top: folder,
     configFile: join(folder, configFile),
