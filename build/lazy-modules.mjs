@@ -15,21 +15,18 @@ const besideBundles = /^\.\/(?:yaml|picomatch|string-width)\.cjs$|^\.\/validator
 const schemas = "../../../schema/";
 const prefix = "\0lazy:";
 const noHttp2 = "\0no-http2";
-const noAjv = "\0no-ajv";
 const noPgNative = "\0no-pg-native";
 
 /**
  * Rolldown plugin, for bundles that are CommonJS. node:http2 is left out, 4 ms: requests only use
- * HTTP/1.1 (src/core/service/connection/transport.ts), and undici works without it. The server of the
- * Model Context Protocol gets a validator of its own (src/features/mcp/server.ts), so the one that it
- * brings is left out, with 235 kB of ajv. So is the optional package pg-native, which nothing uses and bundlers would look for.
+ * HTTP/1.1 (src/core/service/connection/transport.ts), and undici works without it. So is
+ * the optional package pg-native, which nothing uses and bundlers would look for.
  */
 export const lazyLoading = {
   name: "lazy-loading",
   resolveId(module, importer = "") {
     if (module === "node:http2") return { id: noHttp2, moduleSideEffects: false };
     if (module === "pg-native") return { id: noPgNative, moduleSideEffects: false };
-    if (module === "../validation/ajv-provider.js") return { id: noAjv, moduleSideEffects: false };
     if (module.startsWith(schemas)) return { id: `../../schema/${module.slice(schemas.length)}`, external: true };
     if (besideBundles.test(module) || importer.startsWith(prefix)) return { id: module, external: true };
     // undici looks into node:crypto when it is loaded.
@@ -39,7 +36,6 @@ export const lazyLoading = {
   load(id) {
     if (id === noHttp2) return "export const constants = {};";
     if (id === noPgNative) return "export {};";
-    if (id === noAjv) return "export class AjvJsonSchemaValidator {}";
     return id.startsWith(prefix) ? standIns(id.slice(prefix.length)) : undefined;
   },
 };

@@ -13,7 +13,6 @@ import { getCommand } from "../features/get/index.ts";
 import { importCommand } from "../features/import/index.ts";
 import { initCommand } from "../features/init/index.ts";
 import { listCommand } from "../features/list/index.ts";
-import { mcpCommand } from "../features/mcp/index.ts";
 import { planCommand } from "../features/plan/index.ts";
 import { bindCommand, recordsCommand, resolveCommand, unbindCommand } from "../features/records/index.ts";
 import { registerCommand } from "../features/register/index.ts";
@@ -33,7 +32,6 @@ const init = initCommand({
     void (await (await import("../features/records/move-records-command.ts")).runMove(context, "init", undefined)),
 });
 const apply = applyCommand(async () => (await import("../features/plan/command.ts")).runPlan);
-const mcp = mcpCommand(async () => (await import("./tools.ts")).tools);
 
 /** The commands by the groups of the help, in its order. */
 export const commandGroups: Readonly<Record<string, readonly Declared[]>> = {
@@ -41,7 +39,7 @@ export const commandGroups: Readonly<Record<string, readonly Declared[]>> = {
   "Inspect:": [listCommand, renderCommand, getCommand, registerCommand, auditCommand],
   "Accounts:": [snapshotCommand, compareCommand],
   "Records:": [bindCommand, unbindCommand, resolveCommand, recordsCommand],
-  "Set up:": [doctorCommand, fmtCommand, serveCommand, mcp, schemaCommand, completionCommand],
+  "Set up:": [doctorCommand, fmtCommand, serveCommand, schemaCommand, completionCommand],
   "CI:": [ciCommand],
   "Controller:": [controllerCommand],
 };

@@ -10,7 +10,7 @@ import type { Context } from "./context.ts";
 
 type Selection = Pick<Context["flags"], "only" | "exclude">;
 
-export interface ProjectNeeds {
+interface ProjectNeeds {
   /** Paths on the command line, which replace the manifests of the config. */
   readonly paths?: readonly string[];
   /** Throws E_NO_ACCOUNT before any manifest is read if there is no base URL. */

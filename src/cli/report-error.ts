@@ -60,7 +60,7 @@ const onStderr = (context: Context) => ({
 });
 
 /** An error as lines for a terminal, its commands as `named` gives them. One that is not a DimsyncError is a bug: with `verbose`, its stack is shown. */
-export function errorText(
+function errorText(
   error: unknown,
   options: Pick<RenderOptions, "color" | "width" | "verbose">,
   named: (command: string) => string = (command) => command,

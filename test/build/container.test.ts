@@ -31,7 +31,6 @@ test("the build gets the files that it copies, but not the git history or instal
       "build",
       "schema",
       "src",
-      "docs/glossary.md",
       "docs/reference/dimsync.1",
     ]),
   );

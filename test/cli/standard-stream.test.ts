@@ -51,20 +51,3 @@ test.each([
   const { code, errors } = await runBroken(args, "stdout", "a full disk");
   expect({ code, lines: errors.length }).toEqual({ code: expected, lines: 1 });
 });
-
-test("the server for agents ends without an error if its host has closed stdout", async () => {
-  const child = spawn(process.execPath, [builtCli, "mcp"], {
-    cwd: quickstart(),
-    env: { PATH: process.env["PATH"] ?? "" },
-  });
-  child.stdout.destroy();
-  const end = ended(child);
-  const request = {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "initialize",
-    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: {} },
-  };
-  child.stdin.on("error", () => {}).write(`${JSON.stringify(request)}\n`);
-  expect(await end).toMatchObject({ code: 0, stdout: "", stderr: "" });
-});

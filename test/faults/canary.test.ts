@@ -103,8 +103,7 @@ const commands: readonly (readonly string[])[] = [
   ["nonsense"],
 ];
 
-// `mcp` is tested in test/features/mcp.
-const notRun: readonly string[] = ["mcp", "serve", "init", "help", "completion-words"];
+const notRun: readonly string[] = ["serve", "init", "help", "completion-words"];
 
 /** The commands above, and all others, without arguments. */
 function allCommands(): readonly (readonly string[])[] {

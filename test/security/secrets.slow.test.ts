@@ -10,7 +10,6 @@ import { accountUnderControl, apiKey } from "../features/controller/work/account
 import { gitEnv } from "../support/git/env.ts";
 import { git } from "../support/git/remote.ts";
 import { serve } from "../support/loopback.ts";
-import { startMcp } from "../support/mcp-client.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { needs } from "../support/programs.ts";
 
@@ -94,16 +93,6 @@ describe(`attack 5: a branch prints a value of the environment with \${env.NAME}
     for (const text of [stdout, comments()]) expect(text).toContain("E_WRONG_SUBSTITUTION");
   });
 
-  test("so does MCP", async () => {
-    const cwd = emptyFolder({ "dimsync.yaml": configText(), ...orders, "manifests/note.yaml": described(`\${env.DIMSYNC_API_KEY}`) });
-    const { call } = await startMcp(cwd, { DIMSYNC_API_KEY: key });
-    for (const tool of ["validate", "plan", "render"]) {
-      const { texts } = await call(tool);
-      expect(texts.join("\n")).not.toContain(key);
-      expect(texts.join("\n")).toContain("E_WRONG_SUBSTITUTION");
-    }
-  });
-
   const places: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
     "a pattern that differs in the job that applies": () => ({
       "manifests/orders.yaml": ordersManifest("email: { hashed: true }").replace(
@@ -138,16 +127,13 @@ describe("attack 8: a branch names a file outside the repository", () => {
   test.each([
     ["the environment of the process", () => "/proc/self/environ"],
     ["a file with a token", () => `${emptyFolder({ "npmrc.yaml": "//registry/:_authToken=canary-file-3d: [\n" })}/npmrc.yaml`],
-  ])("%s is in no log, comment, summary or answer of MCP", async (_, path) => {
+  ])("%s is in no log, comment or summary", async (_, path) => {
     const config = configText().replace("manifests: [manifests]", `manifests: [manifests, ${path()}]`);
-    const { plan, workspace, temp, comments } = await pullRequest({}, { "dimsync.yaml": config });
+    const { plan, temp, comments } = await pullRequest({}, { "dimsync.yaml": config });
     const { code, stdout, stderr } = await plan();
-    const { call } = await startMcp(workspace, { DIMSYNC_API_KEY: key });
-    const answers = await Promise.all(["validate", "plan", "render"].map(async (tool) => (await call(tool)).texts.join("\n")));
-    const texts = [stdout + stderr, ...answers];
-    for (const text of texts) expect(text).toContain("E_PATH_OUTSIDE");
+    expect(stdout + stderr).toContain("E_PATH_OUTSIDE");
     expect(code).toBe(1);
-    for (const text of [...texts, comments(), readFileSync(join(temp, "summary"), "utf8")])
+    for (const text of [stdout + stderr, comments(), readFileSync(join(temp, "summary"), "utf8")])
       for (const secret of [key, "canary-file-3d", githubToken]) expect(text).not.toContain(secret);
   });
 });
@@ -264,9 +250,6 @@ test("a key that the account contains is masked in every output", async () => {
   const texts = [stdout, comments(), ...files, readFileSync(join(temp, "summary"), "utf8")];
   for (const text of texts) expect([text.includes("***"), text.includes(key)]).toEqual([true, false]);
   expect(stderr).not.toContain(key);
-  const { call } = await startMcp(workspace, { DIMSYNC_API_KEY: key });
-  const { texts: answers } = await call("get", { kind: "Tag" });
-  expect(answers.join("")).toContain("see ***");
 });
 
 /** A receiver of webhooks, which keeps what it gets. */

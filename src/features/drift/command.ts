@@ -7,7 +7,6 @@ import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
 import { loadOptions } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import { compare, comparison, type Tool, text } from "../../cli/tool.ts";
 import { parseNotify } from "../../core/drift/notify.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
@@ -132,19 +131,3 @@ async function saveRevert(context: Context<DriftFlags>, file: string, found: rea
   const command = forTarget(commandLine(context, `dimsync apply ${shellWord(file)}`), only.project.settings);
   say(io, "saved a plan that undoes the drift. To apply it:", command);
 }
-
-/** `drift` for agents. */
-export const driftTool: Tool = {
-  name: "drift",
-  description:
-    "Report how the account differs from the manifests, and who changed it, from the audit log. Sends only GET requests and notifies nobody.",
-  parameters: {
-    ...comparison,
-    since: { type: "string", description: "How far back to read the audit log: a date, or an age such as 24h or 7d (default: 30d)" },
-  },
-  run: async (call) => {
-    const given = text(call, "since");
-    const since = given === undefined ? {} : { since: momentFlag("--since", given, Date.now()) };
-    return await compare(call, async (project, options, run) => (await driftAccount(project, { ...options, ...since }, run)).report);
-  },
-};

@@ -3,7 +3,6 @@ import { nodePath } from "../../cli/node-path.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
-import { type Tool, target, targetOf, text } from "../../cli/tool.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { isObject } from "../../core/model/json/json.ts";
 import { placeText } from "../../core/model/problem.ts";
@@ -27,27 +26,6 @@ export async function runExplain(context: Context, address: string, path: string
   });
   return 0;
 }
-
-/** `explain` for agents. */
-export const explainTool: Tool = {
-  name: "explain",
-  description: "Explain which rule decides a schema, table or column: every rule that matches, the live value and the last changes.",
-  parameters: {
-    target,
-    address: { type: "string", description: "Schemas of an integration, such as Schemas/orders, or a SchemaConfig", required: true },
-    path: {
-      type: "string",
-      description: 'SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN. A name with dots is in quotes: public.customers."contact.email"',
-    },
-  },
-  run: async (call) => {
-    const node = nodePath("explain", text(call, "path"));
-    const project = await loadValidProject(call.context, { ...targetOf(call), account: true });
-    const address = text(call, "address") ?? "";
-    const explained = await withRun(call.context, (run) => explainSchemaNode(project, { address, node }, run));
-    return { text: jsonDocument(explained), exit: 0 };
-  },
-};
 
 /**
  * One node: the rules and literal entries that apply, what results, what is live, what would be sent,

@@ -4,7 +4,6 @@ import { listingFormats, listingForms } from "../../cli/listing-forms.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
-import { type Tool, target, targetOf, text } from "../../cli/tool.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { liveKinds, type View, views } from "../../core/kinds/live-views.ts";
 import { manifestOfSchemas } from "../../core/kinds/manifests.ts";
@@ -18,7 +17,6 @@ import type { Environment } from "../../core/model/settings/env.ts";
 import { type AccountProject, withReadOnly } from "../../core/operations/account.ts";
 import { readRecords } from "../../core/operations/open-records.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
-import { jsonDocument } from "../../core/text/control-characters.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 
 /** `dimsync get KIND [ID]`: prints live objects, normalised. ID can be the address of a bound manifest. Only sends GET. */
@@ -136,23 +134,3 @@ function liveKindNamed(text: string): { readonly name: string; readonly live: Vi
     `The account has no kind ${JSON.stringify(text)}. Kinds: ${liveKinds.join(", ")}.${didYouMean(wanted, liveKinds)}`,
   );
 }
-
-/** `get` for agents. */
-export const getTool: Tool = {
-  name: "get",
-  description: "Print live integrations, tags or users, the schemas of an integration, or an asset. Sends only GET requests.",
-  parameters: {
-    target,
-    kind: { type: "string", description: "What to read", values: liveKinds, required: true },
-    id: {
-      type: "string",
-      description: "Live id, or the address of a bound manifest; needed for an asset, and for Schemas: the id of an integration",
-    },
-  },
-  run: async (call) => {
-    const query = liveQuery(text(call, "kind") ?? "", text(call, "id"));
-    const project = await loadOneProject(call.context, { ...targetOf(call), account: true });
-    const { value } = await withRun(call.context, (run) => readLive(project, query, run));
-    return { text: jsonDocument(value), exit: 0 };
-  },
-};

@@ -5,7 +5,6 @@ import type { PlanFlags } from "../../cli/flags.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
-import { compare, comparison, type Tool } from "../../cli/tool.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import { combineExits, type ExitCode } from "../../core/model/exit.ts";
 import { planAccount } from "../../core/operations/plan.ts";
@@ -29,15 +28,3 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
   await deliver(context, plans);
   return combineExits(plans.map(({ exit }) => exit)).code;
 }
-
-/** `plan` for agents. */
-export const planTool: Tool = {
-  name: "plan",
-  description:
-    "Show what apply would change in the account, with the rule that causes each change, guards and policy findings. Sends only GET requests.",
-  parameters: {
-    ...comparison,
-    protectOnly: { type: "boolean", description: "Plan only changes that hash or disable columns; report the others as held" },
-  },
-  run: (call) => compare(call, planAccount),
-};

@@ -1,7 +1,6 @@
 import type { Context } from "../../cli/context.ts";
 import { checkOutputs, deliver } from "../../cli/output.ts";
 import { loadAnyProjects } from "../../cli/project.ts";
-import { report, reportFormat, type Tool, target, targetOf } from "../../cli/tool.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { validateProjects } from "../../core/operations/validate.ts";
 
@@ -12,14 +11,3 @@ export async function runValidate(context: Context, paths: readonly string[]): P
   await deliver(context, [validation]);
   return validation.exit.code;
 }
-
-/** `validate` for agents. */
-export const validateTool: Tool = {
-  name: "validate",
-  description: "Check the manifests without reading the account. Reports all problems with file, line and how to fix them.",
-  parameters: { target, format: reportFormat },
-  run: async (call) => {
-    const projects = await loadAnyProjects(call.context, targetOf(call));
-    return await report(call, [await validateProjects(projects)]);
-  },
-};
