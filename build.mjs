@@ -1,5 +1,5 @@
 // Builds dist/: schemas that repeat others (build/documents.mjs), validators from schema/ (ajv standalone), the
-// bundles (build/program.mjs), then the help texts, and at the same time the types. `--generate` stops after the validators, `--no-types` skips
+// bundles (build/program.mjs), and at the same time the types. `--generate` stops after the validators, `--no-types` skips
 // the declaration files, `--out DIR` builds into another folder.
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
@@ -11,7 +11,6 @@ import { promisify } from "node:util";
 import Ajv from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import addFormats from "ajv-formats";
-import pLimit from "p-limit";
 import { rolldown } from "rolldown";
 import { controllerTypes, documentTypes, isManifest, specTypes, writeDerivedSchemas } from "./build/documents.mjs";
 import { lazyPackages } from "./build/lazy-modules.mjs";
@@ -167,21 +166,6 @@ async function copyValidators() {
   return loaded;
 }
 
-/**
- * Help texts as the program prints them, so that printing help loads nothing else
- * (src/cli/prebuilt-help.ts reads them).
- */
-async function prebuildHelp() {
-  const program = await node(inOut("bin.cjs"), "--help");
-  const names = [...program.matchAll(/^ {2}([a-z][a-z-]*)(?:\|([a-z-]+))?(?= )/gmu)].flatMap(([, name, alias]) =>
-    [name, alias ?? []].flat(),
-  );
-  const commands = names.filter((name) => name !== "help" && name !== "dimsync");
-  const texts = await pLimit(2).map(commands, async (name) => [name, await node(inOut("bin.cjs"), name, "--help")]);
-  await mkdir(inOut("help"), { recursive: true });
-  for (const [name, text] of [["dimsync", program], ...texts]) await writeFile(inOut(`help/${name}.txt`), text);
-}
-
 /** index.d.cts holds what the library exports and nothing else; index.d.ts exports the same to ES modules. */
 async function declarations() {
   const folder = await mkdtemp(join(tmpdir(), "dimsync-types-"));
@@ -231,5 +215,5 @@ const modulesOfValidators = await generateValidators();
 if (!process.argv.includes("--generate")) {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
-  await Promise.all([bundle(modulesOfValidators).then(prebuildHelp), process.argv.includes("--no-types") ? undefined : declarations()]);
+  await Promise.all([bundle(modulesOfValidators), process.argv.includes("--no-types") ? undefined : declarations()]);
 }

@@ -9,7 +9,7 @@ import { dts } from "rolldown-plugin-dts";
 import { lazyLoading, requiredValidators } from "./lazy-modules.mjs";
 
 /**
- * Writes bin.cjs, which prints help and version, and lib/, which contains the code: index.cjs is
+ * Writes bin.cjs, which prints the version, and lib/, which contains the code: index.cjs is
  * the library for `require`. Resolves with the files of the modules whose code was written. `sourceMaps` adds a map
  * beside each bundle, which does not refer to it.
  */
@@ -25,8 +25,8 @@ export function bundleProgram(root, folder, options) {
       chunkFileNames: "lib/[name]-[hash].cjs",
       codeSplitting: {
         groups: [
-          // All that bin.cjs needs to print a help text.
-          group("output", 3, [source("cli/standard-stream.ts")]),
+          // All that bin.cjs needs to print the version.
+          group("output", 3, [source("cli/standard-stream.ts"), source("core/model/runtime/version.ts")]),
           group("core", 2, [source("cli/cli.ts"), source("features/validate/command.ts"), source("core/render/terminal/index.ts")]),
           group("account", 1, [source("features/plan/command.ts"), source("core/service/client.ts")]),
         ],

@@ -25,7 +25,7 @@ function sharedOptions(commands) {
 const idOf = ({ flags, description }) => `${flags}\n${description}`;
 
 function commandSection(command, { shared, examples = [] }) {
-  const names = [command.name(), ...command.aliases()].map((name) => `\`${name}\``).join(", ");
+  const names = `\`${command.name()}\``;
   const usage = ["dimsync", command.name(), ...command.registeredArguments.map(argument)].join(" ");
   const own = command.options.filter((option) => !shared.has(idOf(option)));
   const others = command.options.filter((option) => shared.has(idOf(option))).map(({ long }) => code(long));

@@ -46,9 +46,8 @@ function commandText(command) {
     const name = text(one.variadic ? `${one.name()}...` : one.name());
     return one.required ? ` \\fI${name}\\fR` : ` [\\fI${name}\\fR]`;
   });
-  const alias = command.alias() === undefined ? "" : ` Alias: \\fB${text(command.alias())}\\fR.`;
   const head = `.SS dimsync ${text(command.name())}${args.join("")}`;
-  return `${head}\n${text(sentence(command.description()))}${alias}${command.options.length === 0 ? "" : `\n${optionsText(command.options)}`}`;
+  return `${head}\n${text(sentence(command.description()))}${command.options.length === 0 ? "" : `\n${optionsText(command.options)}`}`;
 }
 
 const optionsText = (options) =>

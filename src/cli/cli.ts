@@ -4,7 +4,7 @@ import { exitAttributes, traced } from "../core/model/runtime/traced.ts";
 import { version } from "../core/model/runtime/version.ts";
 import { commandGroups } from "./commands.ts";
 import { checkFolder, contextOf } from "./context.ts";
-import { type Declared, declared } from "./declared.ts";
+import type { Declared } from "./declared.ts";
 import { type GlobalFlags, globalOptions, type Options } from "./flags.ts";
 import { afterHelp, examples, formatHelp, optionDescription, subcommandTerm } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
@@ -93,38 +93,8 @@ export function makeProgram(
     program.commandsGroup(group);
     for (const command of commands) addCommand(program, command, runner);
   }
-  for (const command of ownCommands(program, io)) addCommand(program, command, runner).helpGroup("Set up:");
-  // Completion scripts call it.
-  program.command("completion-words [line] [described]", { hidden: true }).action(async (line: string = "", described?: string) => {
-    const { runWords } = await import("../features/completion/command.ts");
-    done(await runWords(contextOf(io, program.opts<GlobalFlags>()), program, { line, isDescribed: described !== undefined }));
-  });
   return { program, running: () => flags };
 }
-
-/** The commands that belong to no feature. */
-const ownCommands = (program: Command, io: Io): readonly Declared[] => [
-  declared({
-    usage: "version",
-    description: "Print the version",
-    load:
-      async () =>
-      async ({ flags }) => {
-        io.stdout(flags.output.includes("json") ? `${JSON.stringify({ version, node: process.versions.node })}\n` : `${version}\n`);
-        return 0;
-      },
-  }),
-  declared({
-    usage: "help [command]",
-    description: "Print help for a command",
-    load: async () => async (_, name?: string) => {
-      const command = name === undefined ? program : program.commands.find((one) => one.name() === name || one.aliases().includes(name));
-      if (command === undefined) throw (await import("./usage-error.ts")).unknownCommand(name ?? "", program);
-      command.outputHelp();
-      return 0;
-    },
-  }),
-];
 
 interface Runner {
   readonly io: Io;
@@ -135,13 +105,12 @@ interface Runner {
 
 /** Its action gets what `usage` declares. */
 function addCommand(program: Command, declaration: Declared, { io, done, onRun }: Runner): Command {
-  const { usage, alias, description, options = {}, examples: lines = [], onInterrupt = "\ndimsync: interrupted.\n" } = declaration;
+  const { usage, description, options = {}, examples: lines = [], onInterrupt = "\ndimsync: interrupted.\n" } = declaration;
   const command = program
     .command(usage)
     .description(description)
     .summary(description.replace(/\.(?: .*)?$/su, ""))
     .helpOption("-h, --help", "Print help");
-  if (alias !== undefined) command.alias(alias);
   addOptions(command, options).addHelpText("after", () => afterHelp(command, lines));
   // Commander passes the arguments that `usage` declares, then the options, then the command.
   command.action(async (...all) => {

@@ -3,12 +3,10 @@ import { auditCommand } from "../features/audit/index.ts";
 import { catalogCommand } from "../features/catalog/index.ts";
 import { ciCommand } from "../features/ci/index.ts";
 import { compareCommand } from "../features/compare/index.ts";
-import { completionCommand } from "../features/completion/index.ts";
 import { controllerCommand } from "../features/controller/index.ts";
 import { doctorCommand } from "../features/doctor/index.ts";
 import { driftCommand } from "../features/drift/index.ts";
 import { explainCommand } from "../features/explain/index.ts";
-import { fmtCommand } from "../features/fmt/index.ts";
 import { getCommand } from "../features/get/index.ts";
 import { importCommand } from "../features/import/index.ts";
 import { initCommand } from "../features/init/index.ts";
@@ -16,7 +14,6 @@ import { listCommand } from "../features/list/index.ts";
 import { planCommand } from "../features/plan/index.ts";
 import { bindCommand, recordsCommand, resolveCommand, unbindCommand } from "../features/records/index.ts";
 import { registerCommand } from "../features/register/index.ts";
-import { renderCommand } from "../features/render/index.ts";
 import { schemaCommand } from "../features/schema/index.ts";
 import { serveCommand } from "../features/serve/index.ts";
 import { showCommand } from "../features/show/index.ts";
@@ -36,10 +33,10 @@ const apply = applyCommand(async () => (await import("../features/plan/command.t
 /** The commands by the groups of the help, in its order. */
 export const commandGroups: Readonly<Record<string, readonly Declared[]>> = {
   "Every day:": [init, importCommand, validateCommand, planCommand, apply, driftCommand, explainCommand, showCommand, catalogCommand],
-  "Inspect:": [listCommand, renderCommand, getCommand, registerCommand, auditCommand],
+  "Inspect:": [listCommand, getCommand, registerCommand, auditCommand],
   "Accounts:": [snapshotCommand, compareCommand],
   "Records:": [bindCommand, unbindCommand, resolveCommand, recordsCommand],
-  "Set up:": [doctorCommand, fmtCommand, serveCommand, schemaCommand, completionCommand],
+  "Set up:": [doctorCommand, serveCommand, schemaCommand],
   "CI:": [ciCommand],
   "Controller:": [controllerCommand],
 };

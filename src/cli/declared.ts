@@ -8,7 +8,6 @@ export type Run<Flags extends GlobalFlags, Args extends readonly unknown[]> = (c
 interface Declaration<O extends Options, Args extends readonly unknown[]> {
   /** Its name and arguments, in commander's syntax. */
   readonly usage: string;
-  readonly alias?: string;
   /** The list of commands shows the first sentence. */
   readonly description: string;
   readonly options?: O;

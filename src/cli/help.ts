@@ -31,10 +31,9 @@ export function formatHelp(command: Command, helper: Help): string {
 /** Commander would add "(choices: …)" and empty defaults. */
 export const optionDescription = ({ description }: Option): string => description;
 
-/** "plan|diff [path...]", without "[options]". */
+/** "plan [path...]", without "[options]". */
 export function subcommandTerm(command: Command): string {
-  const names = [command.name(), ...command.aliases()].join("|");
-  return [names, ...command.registeredArguments.map(argumentTerm)].join(" ");
+  return [command.name(), ...command.registeredArguments.map(argumentTerm)].join(" ");
 }
 
 function argumentTerm(argument: Argument): string {

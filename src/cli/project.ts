@@ -63,7 +63,7 @@ function checkSelection({ only, exclude }: Selection, { resources, problems }: P
       if (addresses.some(nameMatcher([ofObject])) || (hasSchemas && mayMatchKind(schemasKind)(pattern))) continue;
       const near = didYouMean(ofObject, addresses);
       throw new DimsyncError("E_USAGE", `${flag} ${JSON.stringify(pattern)} does not match the address of any manifest.${near}`, {
-        command: "dimsync render",
+        command: "dimsync list",
       });
     }
 }

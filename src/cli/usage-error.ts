@@ -1,7 +1,6 @@
 import type { Command, CommanderError } from "commander";
 import { DimsyncError } from "../core/model/errors.ts";
 import { capitalized } from "../core/text/describe.ts";
-import { didYouMean } from "../core/text/suggest.ts";
 
 /** Options of other tools, and options and commands of earlier versions, with what to use instead. */
 const habits: ReadonlyMap<string, string> = new Map([
@@ -27,12 +26,6 @@ export function usageError(error: CommanderError, program: Command, argv: readon
   return new DimsyncError("E_USAGE", suggestion === "" ? sentence : `${sentence} ${suggestion}`, { command: helpCommand(program, argv) });
 }
 
-/** For `dimsync help NAME`. */
-export function unknownCommand(name: string, program: Command): DimsyncError {
-  const names = program.commands.map((command) => command.name());
-  return new DimsyncError("E_USAGE", `Unknown command '${name}'.${didYouMean(name, names)}`, { command: "dimsync --help" });
-}
-
 /** `-target=x`, which commander reads as `-t` with the value "arget=x". Returns the error, if there is one. */
 export function singleDashError(program: Command, argv: readonly string[]): DimsyncError | undefined {
   const known = new Set([program, ...program.commands].flatMap(({ options }) => options.map(({ long }) => long ?? "")));
@@ -50,6 +43,6 @@ export function singleDashError(program: Command, argv: readonly string[]): Dims
 }
 
 function helpCommand(program: Command, argv: readonly string[]): string {
-  const command = program.commands.find((one) => argv.some((word) => word === one.name() || one.aliases().includes(word)));
+  const command = program.commands.find((one) => argv.includes(one.name()));
   return command === undefined ? "dimsync --help" : `dimsync ${command.name()} --help`;
 }

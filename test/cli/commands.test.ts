@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
@@ -8,7 +8,7 @@ import { dimsync, dimsyncHere, emptyFolder, quickstart, repository } from "./bui
 
 const version: unknown = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")).version;
 
-test.each([["version"], ["--version"], ["-V"]])("%s prints the version of the package", async (word) => {
+test.each([["--version"], ["-V"]])("%s prints the version of the package", async (word) => {
   expect(await dimsync([word])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: "" });
 });
 
@@ -59,30 +59,6 @@ describe("schema", () => {
   });
 });
 
-describe("render", () => {
-  test("prints manifests that load again and render the same", async () => {
-    const cwd = quickstart();
-    const first = await dimsyncHere(["render"], { cwd });
-    expect(first).toMatchObject({ code: 0, stderr: "" });
-    mkdirSync(join(cwd, "again"));
-    writeFileSync(join(cwd, "again/all.yaml"), first.stdout);
-    writeFileSync(join(cwd, "again/dimsync.yaml"), readFileSync(join(cwd, "dimsync.yaml"), "utf8").replace("[manifests]", "[all.yaml]"));
-    const second = await dimsyncHere(["render"], { cwd: join(cwd, "again") });
-    expect(second.stdout).toBe(first.stdout);
-    expect(first.stdout).toMatch(/replicationFrequency: "?60"?/u);
-    expect(first.stdout).toContain("env: RETURNS_DB_PASSWORD");
-  });
-
-  test("prints one manifest, as YAML or JSON", async () => {
-    const cwd = quickstart();
-    expect((await dimsyncHere(["render", "Tag/pii"], { cwd })).stdout).toMatch(/^apiVersion: dimsync\/v1\nkind: Tag\n/u);
-    expect(JSON.parse((await dimsyncHere(["render", "Tag/pii", "-o", "json"], { cwd })).stdout)).toMatchObject({
-      kind: "Tag",
-      spec: { name: "PII" },
-    });
-  });
-});
-
 describe("list", () => {
   test("prints address, id and file of each manifest, without reading the account", async () => {
     const cwd = quickstart();
@@ -98,19 +74,6 @@ describe("list", () => {
     const cwd = quickstart();
     await dimsyncHere(["bind", "Tag/pii=t-1"], { cwd });
     expect((await dimsyncHere(["list"], { cwd })).stdout).toMatch(/^Tag\/pii +t-1 +/mu);
-  });
-});
-
-describe("render --expand", () => {
-  test("takes the addresses that plan prints", async () => {
-    const cwd = quickstart();
-    const all = await dimsyncHere(["render", "--expand", "-o", "json"], { cwd });
-    const one = await dimsyncHere(["render", "Schemas/orders", "--expand", "-o", "json"], { cwd });
-    expect({ code: one.code, stderr: one.stderr }).toEqual({ code: 0, stderr: "" });
-    expect(JSON.parse(one.stdout)).toMatchObject({ kind: "SchemaConfig" });
-    expect(all.stdout).toContain("SchemaConfig");
-    const unknown = await dimsyncHere(["render", "Schemas/nothing", "--expand"], { cwd });
-    expect(unknown.stderr).toContain('E_UNKNOWN_ADDRESS: No manifest has the address "Schemas/nothing".');
   });
 });
 

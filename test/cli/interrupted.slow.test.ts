@@ -16,7 +16,6 @@ const reading = [
   "doctor",
   "get integrations",
   "audit",
-  "render --expand",
   "explain SchemaConfig/orders public",
   "register",
 ];
@@ -84,7 +83,7 @@ targets: { a: { baseUrl: "embedded:a.json" }, b: { baseUrl: "embedded:b.json" } 
 };
 
 describe("a signal during synchronous work", () => {
-  const loading = ["plan", "apply --yes", "drift", "validate", "import", "fmt", "snapshot --out s.json", "records show"];
+  const loading = ["plan", "apply --yes", "drift", "validate", "import", "snapshot --out s.json", "records show"];
   test.each(sampled(loading))("dimsync %s ends at once if the signal arrives while it reads manifests", async (command) => {
     const cwd = emptyFolder(twoTargets);
     const run = await dimsync([...command.split(" "), "-t", "a"], { cwd, env: signalAt({ read: "m.yaml" }) });

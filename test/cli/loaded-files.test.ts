@@ -22,10 +22,10 @@ async function loadedBy(args: readonly string[], cwd: string): Promise<readonly 
     .filter((path) => path.startsWith(program));
 }
 
-/** Texts of the git store, the library for PostgreSQL, and the server for agents. */
-const marks = ["force-with-lease", "SCRAM-SHA-256", "notifications/cancelled"];
+/** Texts of the git store and of the library for PostgreSQL. */
+const marks = ["force-with-lease", "SCRAM-SHA-256"];
 
-it("loads neither the git and PostgreSQL stores for records in a folder, nor the server for agents", async () => {
+it("loads neither the git and PostgreSQL stores for records in a folder", async () => {
   const folder = quickstart();
   const loaded = await loadedBy(["plan"], folder);
   expect(loaded.length).toBeGreaterThan(1);

@@ -7,9 +7,9 @@ import { builtCli, dimsync, ended, quickstart, repository } from "../cli/built-c
 const kinds = ["Asset", "Integration", "Policy", "RuleSet", "SchemaConfig", "Tag"];
 
 test("the quick start is valid and contains every kind", async () => {
-  const { code, stdout } = await dimsync(["render", "-o", "json"], { cwd: quickstart() });
+  const { code, stdout } = await dimsync(["list", "-o", "json"], { cwd: quickstart() });
   expect(code).toBe(0);
-  const found = new Set(JSON.parse(stdout).map(({ kind }: { readonly kind: string }) => kind));
+  const found = new Set(JSON.parse(stdout).map(({ address }: { readonly address: string }) => address.split("/")[0]));
   expect([...found]).toEqual(expect.arrayContaining(kinds));
 });
 

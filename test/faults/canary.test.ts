@@ -81,8 +81,6 @@ const commands: readonly (readonly string[])[] = [
   ["apply", "--yes", "-v", "--write-secrets", ...everyFormat],
   ["show", "plan.json"],
   ["show", "result.json", "-o", "json"],
-  ["render"],
-  ["render", "-o", "json"],
   ["explain", "SchemaConfig/orders"],
   ["get", "integrations", "-o", "json"],
   ["get", "users"],
@@ -98,12 +96,10 @@ const commands: readonly (readonly string[])[] = [
   ["import", "Integration/billing"],
   ["doctor", "-v"],
   ["schema"],
-  ["completion", "bash"],
-  ["version"],
   ["nonsense"],
 ];
 
-const notRun: readonly string[] = ["serve", "init", "help", "completion-words"];
+const notRun: readonly string[] = ["serve", "init"];
 
 /** The commands above, and all others, without arguments. */
 function allCommands(): readonly (readonly string[])[] {
@@ -178,7 +174,11 @@ describe("no byte of a secret or of the API key is in any output or file", () =>
           .replace("attic", "cellar")
           .replace(/token: .*/u, `token: ${literal}`),
       );
-      for (const argv of [["validate", ...everyFormat], ["plan", ...everyFormat], ["apply", "--yes"], ["render"]]) {
+      for (const argv of [
+        ["validate", ...everyFormat],
+        ["plan", ...everyFormat],
+        ["apply", "--yes"],
+      ]) {
         const ran = await runCommand(argv, project.folder, { ...canaries, DIMSYNC_ALLOW_CODE: "1" });
         expect(ran.code).toBe(1);
         found.push(...leaks(`stdout of ${argv.join(" ")}`, ran.stdout), ...leaks(`stderr of ${argv.join(" ")}`, ran.stderr));

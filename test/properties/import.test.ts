@@ -4,8 +4,6 @@ import { expect, test } from "vitest";
 import type { PlanFlags } from "../../src/cli/flags.ts";
 import type { Plan } from "../../src/core/model/plan.ts";
 import type { AccountState } from "../../src/embedded/data/account.ts";
-import { runFmt } from "../../src/features/fmt/command.ts";
-import type { FmtFlags } from "../../src/features/fmt/index.ts";
 import { runPlan } from "../../src/features/plan/command.ts";
 import { accountState, liveChange, makeChange } from "../features/import/random-account.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
@@ -24,29 +22,25 @@ async function withProject<T>(project: Promise<AccountProject>, work: (project: 
   }
 }
 
-test.each(serviceForms)(
-  "after import of any account (%s), the plan is empty, fmt changes nothing, and a second import changes nothing",
-  async (form) => {
-    await fc.assert(
-      fc.asyncProperty(accountState, fc.boolean(), (state, literal) =>
-        withProject(openAccountProject(state, inForm(form)), async (project) => {
-          const report = await project.importJson({ literal });
-          expect(report.failures).toEqual([]);
-          expect(report.remaining).toEqual([]);
-          expect(report.exit.code).toBe(0);
-          expect(await warnings(project)).toEqual([]);
-          expect(Object.keys(project.service.counts()).filter((method) => method !== "GET")).toEqual([]);
-          expect(await unformatted(project)).toBe("");
-          const before = await project.files();
-          const again = await project.importJson({ literal });
-          expect(again.files).toEqual([]);
-          expect(await project.files()).toEqual(before);
-        }),
-      ),
-      usual,
-    );
-  },
-);
+test.each(serviceForms)("after import of any account (%s), the plan is empty, and a second import changes nothing", async (form) => {
+  await fc.assert(
+    fc.asyncProperty(accountState, fc.boolean(), (state, literal) =>
+      withProject(openAccountProject(state, inForm(form)), async (project) => {
+        const report = await project.importJson({ literal });
+        expect(report.failures).toEqual([]);
+        expect(report.remaining).toEqual([]);
+        expect(report.exit.code).toBe(0);
+        expect(await warnings(project)).toEqual([]);
+        expect(Object.keys(project.service.counts()).filter((method) => method !== "GET")).toEqual([]);
+        const before = await project.files();
+        const again = await project.importJson({ literal });
+        expect(again.files).toEqual([]);
+        expect(await project.files()).toEqual(before);
+      }),
+    ),
+    usual,
+  );
+});
 
 test("a second import keeps every comment whatever changed in the account, and a third one changes nothing", async () => {
   await fc.assert(
@@ -63,7 +57,6 @@ test("a second import keeps every comment whatever changed in the account, and a
           });
           expect((await project.importJson()).failures).toEqual([]);
           const after = await project.files();
-          expect(await unformatted(project)).toBe("");
           for (const [path, text] of Object.entries(commented)) {
             const kept = new Set((after[path] ?? "").split("\n"));
             expect(text.split("\n").filter((line) => line.includes("# kept") && !kept.has(line))).toEqual([]);
@@ -114,13 +107,6 @@ const protectedColumns = (account: AccountState): ReadonlySet<string> =>
   );
 
 const leaves = ["column-enabled", "column-hashed", "paused", "description", "owner"] as const;
-
-/** The files that `dimsync fmt` would change. */
-async function unformatted(project: AccountProject): Promise<string> {
-  const { out, err, code } = await project.run<FmtFlags>(runFmt, { check: true }, ["manifests"]);
-  if (code !== 0 && out === "") throw new Error(err);
-  return out;
-}
 
 /**
  * The warnings of a plan: an import writes nothing that causes a warning, except that an empty

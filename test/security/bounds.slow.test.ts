@@ -30,7 +30,6 @@ describe("nesting is counted before a parser sees it", () => {
     ["flow maps in a manifest", { "m.yaml": `a: ${"{a: ".repeat(1_000)}\n` }, ["validate", "m.yaml"], "m.yaml:1:"],
     ["blocks in a manifest", { "m.yaml": `a:\n  ${"- ".repeat(5_000)}b\n` }, ["validate", "m.yaml"], "m.yaml:2:"],
     ["keys in a manifest", { "m.yaml": `${"? ".repeat(5_000)}b\n` }, ["validate", "m.yaml"], "m.yaml:1:"],
-    ["a manifest that is to be formatted", { "m.yaml": `a: ${brackets}\n` }, ["fmt", "m.yaml"], "m.yaml:1:"],
     ["dimsync.yaml", { "dimsync.yaml": `a: ${brackets}\n` }, ["validate"], "dimsync.yaml:1:"],
     ["bindings", { "dimsync.yaml": config(), "dimsync.bindings.yaml": `a: ${brackets}\n` }, ["plan"], "dimsync.bindings.yaml:1:"],
     [

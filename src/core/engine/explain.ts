@@ -1,12 +1,11 @@
 import type { AccountView, ReadNeeds } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
-import { integrationAddress, isSchemaConfig, kindNames } from "../kinds/manifests.ts";
+import { isSchemaConfig, kindNames } from "../kinds/manifests.ts";
 import {
   absenceOf,
   disabledAbove,
   type Explanation,
   evaluate,
-  expand,
   explain,
   leavingOut,
   type SchemaConfigUnit,
@@ -23,7 +22,6 @@ import type { LiveSchemas } from "../model/live.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { NotKept } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
-import type { IntegrationRef, Resource, SchemaTree } from "../model/resource.ts";
 import { withPauses } from "../model/runtime/event-loop.ts";
 import type { Field, TablePath } from "../model/schema-tree.ts";
 import type { PlannedRequest, Reads } from "../model/service.ts";
@@ -135,47 +133,6 @@ function unknownTable(live: LiveSchemas, [schema, table, column]: NodePath): rea
   if (table === undefined || column === undefined) return [];
   const entry = own(own(live, schema)?.tables, table);
   return entry !== undefined && entry.columns === undefined ? [[schema, table]] : [];
-}
-
-/** What is managed of one integration, written out. */
-interface Expanded {
-  readonly address: Address;
-  readonly liveId: string;
-  /** Every SchemaConfig that selects the integration, the one with the highest priority last. */
-  readonly configs: readonly Resource[];
-  /** The integration's name in addresses. */
-  readonly name: string;
-  /** What a manifest writes to refer to it. */
-  readonly ref: IntegrationRef;
-  readonly schemas: SchemaTree;
-}
-
-function referenceTo({ liveId, name }: SchemaConfigUnit, { naming, lookup }: AccountView): IntegrationRef {
-  const manifest = naming.manifests.get(liveId);
-  if (manifest !== undefined) return manifest.name;
-  return name === liveId || lookup.resources.has(integrationAddress(name)) ? { id: liveId } : name;
-}
-
-/**
- * The effective tree of every integration whose schemas, or one of whose SchemaConfigs, are wanted by their address, with rules and
- * `unmatched` resolved over the live names (`render --expand`). An integration that does not exist yet has none. Throws ProblemsError,
- * and ServiceError if a read fails.
- */
-export async function expandConfigs(session: Session, isWanted: (address: Address) => boolean): Promise<readonly Expanded[]> {
-  const { units, account, reads, needs } = await observeConfigs(session, isWanted);
-  return Promise.all(
-    units.map(async (unit) => {
-      const live = existing(unit, await schemaConfig.observe?.(unit, reads, needs));
-      return {
-        address: unit.address,
-        liveId: unit.liveId,
-        configs: unit.rules.program.layers.map(({ config }) => config),
-        name: unit.name,
-        ref: referenceTo(unit, account),
-        schemas: expand(unit.rules, live.tree),
-      };
-    }),
-  );
 }
 
 interface ObservedConfigs {

@@ -3,7 +3,7 @@
 // imports a kind (build/layers.mjs).
 
 export { missingOf, ruleProblems, unreviewedIn } from "./schema-config/compiled-config.ts";
-export { expand, tablesToRead, tablesWithoutColumns } from "./schema-config/coverage.ts";
+export { tablesToRead, tablesWithoutColumns } from "./schema-config/coverage.ts";
 export { evaluate } from "./schema-config/evaluate.ts";
 export { absenceOf, decisionIn, disabledAbove, type Explanation, explain } from "./schema-config/explain.ts";
 export { schemaConfig, unknownColumns } from "./schema-config/index.ts";

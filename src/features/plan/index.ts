@@ -5,7 +5,6 @@ import { comparisonOptions, protectOnlyOption, readOptions, savePlanOptions } fr
 
 export const planCommand = declared({
   usage: "plan [path...]",
-  alias: "diff",
   description: "Show what apply would change. Sends only GET requests. Paths replace the manifests that the config names.",
   options: { ...comparisonOptions(), ...protectOnlyOption, ...savePlanOptions, ...readOptions },
   examples: [

@@ -219,7 +219,6 @@ describe("a kind that is added with a folder, a schema and one line in the regis
   test("is known to commands", async () => {
     const { run } = await newProject("{ text: hello }");
     expect(JSON.parse((await run("schema", "note")).stdout)).toMatchObject({ title: "Note" });
-    expect((await run("render", "Note/hello")).stdout).toContain("text: hello");
-    expect((await run("completion-words", "dimsync schema")).stdout).toContain("Note");
+    expect((await run("list")).stdout).toContain("Note/hello");
   });
 });

@@ -125,16 +125,10 @@ test("get schemas takes the name of an integration, its address or its id", asyn
   });
 });
 
-test("render --expand and explain take the address of the schemas", async () => {
+test("explain takes the address of the schemas", async () => {
   const { run } = await start(both);
-  const { code, stdout } = await run("render", "Schemas/Orders", "--expand");
-  expect({ code, names: stdout.match(/name: \w+/gu) }).toEqual({ code: 0, names: ["name: pii"] });
   const explained = await run("explain", "Schemas/Orders", "public.customers.email", "-o", "json");
   expect(JSON.parse(explained.stdout)).toMatchObject([{ address: "Schemas/Orders" }]);
   for (const name of ["Orders", "Integration/Orders"])
     expect((await run("explain", name, "public.customers.email", "-o", "json")).stdout, name).toBe(explained.stdout);
-  expect(await run("render", "Schemas/Nothing", "--expand")).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("E_UNKNOWN_ADDRESS"),
-  });
 });

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { formatYaml } from "../../../src/core/yaml/format.ts";
 import { blockLines, inlineYaml } from "../../../src/core/yaml/print.ts";
 import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
-import { json, map } from "./values.ts";
+import { json } from "./values.ts";
 
 test.each<readonly [sentence: string, value: Parameters<typeof blockLines>[0], lines: readonly string[]]>([
   ["small maps and lists of scalars are on one line", { a: { b: [1, "x"] }, c: [] }, ["a: { b: [1, x] }", "c: []"]],
@@ -35,16 +34,6 @@ test("a printed value reads back as the same value", () => {
       const options = { stringKeys: true } as const;
       expect(parse(inlineYaml(value), options)).toEqual(parse(JSON.stringify(value), options));
       expect(parse(blockLines({ value }).join("\n"), options)).toEqual(parse(JSON.stringify({ value }), options));
-    }),
-    { numRuns: runs(100, 5_000) },
-  );
-});
-
-test("printed YAML is in the form of dimsync fmt", () => {
-  fc.assert(
-    fc.property(map, (value) => {
-      const text = `${blockLines(value).join("\n")}\n`;
-      expect(formatYaml(text, () => [])).toBe(text);
     }),
     { numRuns: runs(100, 5_000) },
   );

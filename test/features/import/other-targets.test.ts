@@ -4,8 +4,6 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { PlanFlags } from "../../../src/cli/flags.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
-import { runFmt } from "../../../src/features/fmt/command.ts";
-import type { FmtFlags } from "../../../src/features/fmt/index.ts";
 import type { ImportFlags } from "../../../src/features/import/index.ts";
 import type { ImportReport } from "../../../src/features/import/report.ts";
 import { runPlan } from "../../../src/features/plan/command.ts";
@@ -178,9 +176,6 @@ describe("an integration that only exists in one target", () => {
     const report = await targets.importDev();
     expect(report).toMatchObject({ remaining: [], failures: [], exit: { code: 0 } });
     expect(report.files.map(({ path }) => path)).toEqual(["manifests/dev/integrations/trial.yaml"]);
-    const trial = join(targets.prod.folder, "manifests/dev/integrations/trial.yaml");
-    await writeFile(trial, `${await readFile(trial, "utf8")}# end   \n\n\n`);
-    expect((await targets.prod.run<FmtFlags>(runFmt, { check: true }, [])).out).toContain("manifests/dev/integrations/trial.yaml");
     expect(effectOf(await targets.planProd())).toEqual(before);
   });
 });

@@ -1,32 +1,11 @@
-import { defined, emptyRecord } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
-import type { NodePath } from "../../model/nodes.ts";
 import type { UnmanagedTable } from "../../model/plan.ts";
-import type { SchemaTree } from "../../model/resource.ts";
 import { atOnce } from "../../model/runtime/event-loop.ts";
-import { isEnabled, setFields, type TablePath, type WritableNode } from "../../model/schema-tree.ts";
+import { isEnabled, type TablePath } from "../../model/schema-tree.ts";
 import { isSameMode } from "../../model/sync-mode.ts";
 import type { TableTest } from "../kind.ts";
-import { textsOf } from "./rules/resolve-rules.ts";
 import type { CachedMatch, RuleCache } from "./rules/rule-cache.ts";
 import { isUncovered, managedEnabled, type Question, type ScannedNode, type ScannedTable, type ScanOptions, scan } from "./scan.ts";
-
-/**
- * What the SchemaConfigs of an integration manage, as one literal tree: rules and `unmatched` are resolved over the live
- * names (`render --expand`). A manifest with this tree and no rules manages the same, as long as the account has the same
- * names. Names are sorted; nodes for which nothing is set are left out.
- */
-export function expand(rules: RuleCache, live: LiveSchemas): SchemaTree {
-  const schemas = emptyRecord<WritableNode>();
-  const add = ({ path, managed }: Pick<ScannedNode<unknown, NodePath>, "path" | "managed">): undefined =>
-    void setFields(
-      schemas,
-      path,
-      defined({ enabled: managedEnabled(managed), hashed: managed.resolution.hashed, ...textsOf(managed.resolution) }),
-    );
-  atOnce(scan(live, [{ schema: add, table: add, column: add }], { rules, order: "by-name" }));
-  return schemas;
-}
 
 /** The columns that `evaluate` counts as unmanaged, by name. An enabled table with unknown columns is listed without columns. */
 export function unmanagedTables(rules: RuleCache, live: LiveSchemas): readonly Omit<UnmanagedTable, "address">[] {

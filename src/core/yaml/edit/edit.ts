@@ -88,7 +88,7 @@ interface FlowValue {
 
 /**
  * Collections that are on one line, in braces or brackets, and that the edits would make longer
- * than a line: they become lines, as `dimsync fmt` would write them. Collections with comments,
+ * than a line: they become lines, as import writes them. Collections with comments,
  * anchors or aliases, and those that are too long already, stay as they are.
  */
 function reflows(edits: readonly Edit[], context: EditContext): readonly Reflow[] {

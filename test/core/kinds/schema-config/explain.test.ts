@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { expand } from "../../../../src/core/kinds/schema-config/coverage.ts";
 import { evaluate } from "../../../../src/core/kinds/schema-config/evaluate.ts";
 import { explain } from "../../../../src/core/kinds/schema-config/explain.ts";
 import type { RuleCache } from "../../../../src/core/kinds/schema-config/rules/rule-cache.ts";
 import type { Resource, SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
 import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
+import { expand } from "../../../support/expand.ts";
 import { column, config, rulesOf, schema, shop, table } from "./fleet.ts";
 
 const hash = { hashed: true } as const;
@@ -14,7 +14,7 @@ const program = (specs: readonly SchemaConfigSpec[], others: readonly Resource[]
     others,
   );
 
-test("expand returns the managed tree with rules resolved, sorted by name", () => {
+test("rules and unmatched resolve to the tree that is managed", () => {
   const given = program([
     {
       unmatched: { tables: "disable" },

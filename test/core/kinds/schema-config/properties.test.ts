@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { expand, tablesToRead, unmanagedTables } from "../../../../src/core/kinds/schema-config/coverage.ts";
+import { tablesToRead, unmanagedTables } from "../../../../src/core/kinds/schema-config/coverage.ts";
 import { evaluate } from "../../../../src/core/kinds/schema-config/evaluate.ts";
 import { explain } from "../../../../src/core/kinds/schema-config/explain.ts";
 import { patches } from "../../../../src/core/kinds/schema-config/patch.ts";
@@ -10,6 +10,7 @@ import type { LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts"
 import type { NodePath } from "../../../../src/core/model/nodes.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../../src/core/model/resource.ts";
 import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
+import { expand } from "../../../support/expand.ts";
 import fc from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
 import { compareFleet, config, ruleSet, rulesOf } from "./fleet.ts";

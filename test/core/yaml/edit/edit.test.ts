@@ -3,7 +3,6 @@ import { parse, parseDocument } from "yaml";
 import { canonicalJson, type JsonValue } from "../../../../src/core/model/json/json.ts";
 import { type Edit, valueEdits } from "../../../../src/core/yaml/diff.ts";
 import { editYaml } from "../../../../src/core/yaml/edit/edit.ts";
-import { formatYaml } from "../../../../src/core/yaml/format.ts";
 import { blockLines, inlineYaml } from "../../../../src/core/yaml/print.ts";
 import fc, { anyCodePoint } from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
@@ -260,19 +259,6 @@ test("any printed map can be edited into any other, or the edit is refused", () 
       if (edited.refused.length > 0) return;
       const plain = (value: JsonValue): string => canonicalJson(value).replaceAll("$\u0024{", "\u0024{");
       expect(plain(parse(edited.text, options) as JsonValue)).toBe(plain(wanted));
-    }),
-    { numRuns: runs(25, 10_000) },
-  );
-});
-
-test("an edited text in canonical form stays in canonical form", () => {
-  const format = (text: string): string => formatYaml(text, () => []);
-  fc.assert(
-    fc.property(map, map, (before, after) => {
-      const text = `${blockLines(before).join("\n")}\n`;
-      const read = parse(text, { stringKeys: true }) as JsonValue;
-      const edited = editYaml(text, 0, valueEdits(read, parse(JSON.stringify(after), { stringKeys: true }) as JsonValue));
-      expect(format(edited.text)).toBe(edited.text);
     }),
     { numRuns: runs(25, 10_000) },
   );

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { compileConfig, makeRuleProgram } from "../../../../src/core/kinds/schema-config/compiled-config.ts";
-import { expand } from "../../../../src/core/kinds/schema-config/coverage.ts";
 import { newRuleCache } from "../../../../src/core/kinds/schema-config/rules/rule-cache.ts";
 import { ruleSetsIn } from "../../../../src/core/kinds/schema-config/rules/rule-sets.ts";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts";
 import type { SchemaConfigSpec, SchemaTree } from "../../../../src/core/model/resource.ts";
 import { inferRules, literalSchemas } from "../../../../src/features/import/schemas/infer-rules.ts";
 import { resourceOf } from "../../../support/accounts/view.ts";
+import { expand } from "../../../support/expand.ts";
 import fc from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
 import { schemaEntry } from "../random-account.ts";
