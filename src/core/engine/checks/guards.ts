@@ -165,7 +165,7 @@ function exposedColumns(items: readonly Item[], { limits, before }: GuardInput):
   const limit = limits.maxExposedColumns;
   const actual = sumOf(before, "exposed") + items.reduce((sum, { exposedColumns: count }) => sum + (count ?? 0), 0);
   if (actual <= limit) return [];
-  const message = `${counted(actual, "additional column")} would be replicated, or replicated unhashed; the limit is ${limit}.`;
+  const message = `${counted(actual, "column")} would become readable; the limit is ${limit}.`;
   return [{ guard: "maxExposedColumns", message, limit, actual }];
 }
 

@@ -248,15 +248,16 @@ function countAsWritten(
 
 /** Whether the column becomes readable with these changes of its own. */
 function isExposed(changes: readonly NodeChange[], column: LiveColumn, { replicated, wasReplicated }: TableState): boolean {
-  let enabled = isEnabled(column);
-  let { hashed } = column;
+  let { enabled, hashed } = column;
   for (const change of changes) {
     if (change.key === "enabled") enabled = change.after;
     else if (change.key === "hashed") hashed = change.after;
   }
-  const wasEnabled = wasReplicated && isEnabled(column);
-  return replicated && enabled && (!wasEnabled || (hashed === false && column.hashed !== false));
+  return replicated && isReadable(enabled, hashed) && !(wasReplicated && isReadable(column.enabled, column.hashed));
 }
+
+/** What is not known counts as readable. */
+const isReadable = (enabled: boolean | undefined, hashed: boolean | undefined): boolean => enabled !== false && hashed !== true;
 
 function resolveNode(walk: Walk, match: CachedMatch, literals: Literals | undefined, depth: Depth): Resolution {
   countMatch(walk.stats, match, literals !== undefined);

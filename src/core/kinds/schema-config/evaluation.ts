@@ -89,7 +89,7 @@ export interface Evaluation {
   liveColumns: number;
   /** Live columns that nothing covers. */
   unmanagedColumns: number;
-  /** Columns that become readable: newly replicated, or no longer hashed. */
+  /** Columns that become readable: replicated and not hashed after the changes, and not before. */
   exposedColumns: number;
   /** Whether literal trees name columns that a live table lacks. */
   hasMissingColumns: boolean;

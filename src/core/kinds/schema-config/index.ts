@@ -232,12 +232,13 @@ function* updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, inp
 
 function* grouped(changes: readonly NodeChange[]): Steps<readonly ChangeGroup<DraftFacts>[]> {
   const all = newNodeChanges<DraftFacts>();
-  // A cause is one object for all changes of a rule.
+  // A cause is one object for all changes of a rule. Facts are shared only if all of their members are equal: a rule with two values can
+  // protect by one of them and expose by the other, with the same values before and after.
   const known = new Map<NodeCause, DraftFacts[]>();
   for (const [index, { path, key, before, after, risk, cause }] of changes.entries()) {
     if (isStep(index)) yield;
     const ofCause = getOrAdd(known, cause, () => []);
-    let facts = ofCause.find((one) => one.before === before && one.after === after);
+    let facts = ofCause.find((one) => one.before === before && one.after === after && one.risk === risk);
     if (facts === undefined) {
       facts = { ...defined({ before }), after, risk, cause };
       ofCause.push(facts);

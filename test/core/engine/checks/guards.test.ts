@@ -205,7 +205,7 @@ describe("guards", () => {
 
   test.each([
     [creates(1), "1 object would be created, and dimsync has no request that deletes it; the limit is 0."],
-    [exposing(1), "1 additional column would be replicated, or replicated unhashed; the limit is 0."],
+    [exposing(1), "1 column would become readable; the limit is 0."],
   ])("counts one thing as one", (items, message) => {
     const found = checkGuards(planOf({ items }).items, {
       ...{

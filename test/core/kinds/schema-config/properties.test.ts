@@ -258,9 +258,7 @@ describe("for any rules and any account", () => {
         const wanted = reference(specs, tree);
         const { exposedColumns, unmanagedColumns, liveNodes } = atOnce(evaluate(cacheOf(specs), tree));
         const before = flows(wanted, "before");
-        const exposed = [...flows(wanted, "after")].filter(
-          ([path, after]) => (after === "clear" && before.get(path) !== "clear") || (after !== "not" && before.get(path) === "not"),
-        );
+        const exposed = [...flows(wanted, "after")].filter(([path, after]) => after === "clear" && before.get(path) !== "clear");
         // A table whose columns are unknown counts as one.
         const on = (path: readonly string[], when: "live" | "after"): boolean =>
           wanted.some((one) => JSON.stringify(one.path) === JSON.stringify(path) && (when === "live" ? one.live.enabled : one.enabled));

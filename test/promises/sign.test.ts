@@ -1,0 +1,260 @@
+import { describe, expect, test } from "vitest";
+import type { AccountState } from "../../src/embedded/index.ts";
+import { apply, drift, eachChange, type Plan, plan, type Result, renderers } from "../../src/index.ts";
+import fc from "../support/fast-check.ts";
+import { runs } from "../support/sample.ts";
+import { accountOf, columnOf, leavesOf, readableColumns, without } from "./account.ts";
+import { type InProcess, type Processes, repair, withCommandLine, withLibrary } from "./run.ts";
+import { changedBy, isKept, type Wanted, type World, wantedChanges, world } from "./world.ts";
+
+// What protects and what exposes is right, judged from the account alone. The words and counts of dimsync are compared with what an
+// independent reader of the account and the manifests counts; they are never taken as the truth.
+
+interface Expected {
+  readonly changes: ReadonlyMap<string, Wanted>;
+  readonly protects: number;
+  readonly exposes: number;
+  /** Columns that are readable after all changes and were not, as far as the service shows it. */
+  readonly readable: number;
+}
+
+function expectedOf(given: World): Expected {
+  const changes = wantedChanges(given);
+  const protects = [...changes.values()].filter((one) => one.protects).length;
+  const shown = leavesOf(given.account, "shown");
+  const readable = without(readableColumns(changedBy(shown, changes.values())), readableColumns(shown)).length;
+  return { changes, protects, exposes: changes.size - protects, readable };
+}
+
+const words = { Plan: ["protects", "exposes"], DriftReport: ["exposed", "stricter"] } as const;
+
+/** The changes with their words, by place. */
+function saidOf(all: readonly Pick<Result["items"][number], "liveId" | "changes">[]): Readonly<Record<string, string>> {
+  const said: Record<string, string> = {};
+  for (const item of all)
+    for (const { path, field, before, after, risk } of eachChange(item)) {
+      // "/schemas/public/tables/users/columns/email/hashed" has a name at each second place.
+      const node = path.split("/").filter((_, index) => index > 0 && index % 2 === 0);
+      said[[item.liveId, ...node, field].join("/")] = `${before} → ${after}: ${risk}`;
+    }
+  return said;
+}
+
+const shouldSay = (changes: Iterable<readonly [string, Wanted]>, kind: Plan["kind"]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Array.from(changes, ([key, { leaf, after, protects }]) => [key, `${leaf.value} → ${after}: ${words[kind][protects ? 0 : 1]}`]),
+  );
+
+const only = (all: Expected["changes"], isProtecting: boolean): Expected["changes"] =>
+  new Map([...all].filter(([, { protects }]) => protects === isProtecting));
+
+/** The sum of "N columns become readable" in a text. */
+const readableIn = (text: string): number =>
+  [...text.matchAll(/(\d+) columns? becomes? readable/gu)].reduce((sum, [, count]) => sum + Number(count), 0);
+
+/** Every word and count of a plan or a drift report. */
+function checkWords(given: World, made: Plan): void {
+  const { changes, protects, exposes, readable } = expectedOf(given);
+  const isPlan = made.kind === "Plan";
+  expect(made.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  expect(saidOf(made.items)).toEqual(shouldSay(changes, made.kind));
+  expect(made.summary).toMatchObject(isPlan ? { protects, exposes } : { exposed: protects, stricter: exposes });
+  expect(made.items.reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0)).toBe(readable);
+  const texts = [renderers.human(made, { color: false, verbose: true }), renderers.markdown(made, { color: false, verbose: true })];
+  for (const text of texts) {
+    expect(readableIn(text)).toBe(isPlan ? readable : 0);
+    if (changes.size > 0)
+      expect(text).toContain(isPlan ? `${protects} protect, ${exposes} expose` : `${protects} exposed, ${exposes} stricter`);
+  }
+  const isRefused = readable > given.maxExposedColumns;
+  expect(made.guards.map(({ guard, actual }) => [guard, actual])).toEqual(isRefused ? [["maxExposedColumns", readable]] : []);
+  expect(made.exit.code).toBe(isRefused ? 3 : changes.size > 0 ? 2 : 0);
+}
+
+/** The account has these changes and no others. */
+function checkSent(given: World, after: AccountState, changes: Expected["changes"]): void {
+  const stored = leavesOf(given.account, "stored");
+  expect([...leavesOf(after, "stored").values()]).toEqual([...changedBy(stored, changes.values()).values()]);
+}
+
+/** After a run that only protects: nothing is readable that was not, and nothing that is kept is readable. */
+function checkProtected(given: World, after: AccountState): void {
+  const [before, now] = [leavesOf(given.account, "stored"), leavesOf(after, "stored")].map(readableColumns) as [Set<string>, Set<string>];
+  expect(without(now, before), "readable and was not").toEqual([]);
+  expect(
+    [...now].filter((column) => isKept(given, column.split("/"))),
+    "kept and readable",
+  ).toEqual([]);
+}
+
+async function checkProtectOnly(given: World, running: InProcess): Promise<void> {
+  const { project, env, account } = running;
+  const { changes, exposes } = expectedOf(given);
+  const planned = await plan(project, { env, protectOnly: true });
+  expect(saidOf(planned.items)).toEqual(shouldSay(only(changes, true), "Plan"));
+  expect(planned.summary).toMatchObject({ protects: changes.size - exposes, exposes: 0 });
+  expect(planned.guards).toEqual([]);
+  checkHeld(given, planned);
+  const result = await repair(running);
+  checkSent(given, account(), only(changes, true));
+  checkProtected(given, account());
+  checkHeld(given, result);
+  expect(result.exit.code).toBe(exposes > 0 ? 4 : 0);
+  const again = await plan(project, { env });
+  expect(saidOf(again.items)).toEqual(shouldSay(only(changes, false), "Plan"));
+}
+
+function checkHeld(given: World, { held = [] }: Pick<Result, "held">): void {
+  expect(saidOf(held)).toEqual(shouldSay(only(expectedOf(given).changes, false), "Plan"));
+}
+
+async function checkApply(given: World, { project, env, account }: InProcess, how: "now" | "saved"): Promise<void> {
+  const { changes } = expectedOf(given);
+  const allow = new Map([["maxExposedColumns", "test"]]);
+  const saved = how === "saved" ? { saved: await plan(project, { env, allow }) } : {};
+  const result = await apply(project, { env, allow, ...saved });
+  expect(result.exit).toEqual({ code: 0, reasons: [] });
+  checkSent(given, account(), changes);
+  // If the service shows everything, what was planned is what became readable.
+  if (given.form === "camel")
+    expect(
+      without(...([account(), given.account].map((one) => readableColumns(leavesOf(one, "stored"))) as [Set<string>, Set<string>])),
+    ).toHaveLength(expectedOf(given).readable);
+}
+
+const endings = ["protect-only", "now", "saved"] as const;
+
+test("the words, counts and requests of every run are those that an independent reader of the account expects", async () => {
+  await fc.assert(
+    fc.asyncProperty(world, fc.constantFrom(...endings), async (given, ending) => {
+      await withLibrary(given, async (running) => {
+        const { project, env } = running;
+        expect(project.problems.filter(({ severity }) => severity === "error")).toEqual([]);
+        checkWords(given, await plan(project, { env }));
+        checkWords(given, await drift(project, { env, attribution: false }));
+        if (ending === "protect-only") await checkProtectOnly(given, running);
+        else await checkApply(given, running, ending);
+      });
+    }),
+    { numRuns: runs(40, 10_000) },
+  );
+});
+
+/** A rule with two values, a column that somebody has unhashed, and one that is switched off and hashed. */
+function mirrored(unhashed: "email" | "phone", off: "email" | "phone"): World {
+  const columns = {
+    [unhashed]: columnOf(unhashed, { enabled: true, hashed: false }),
+    [off]: columnOf(off, { enabled: false, hashed: true }),
+  };
+  const customers = { nameInDestination: "customers", enabled: true, syncMode: "incremental", columns };
+  return {
+    account: accountOf({ a1: { public: { nameInDestination: "shop", enabled: true, tables: { customers } } } }),
+    configs: [
+      {
+        of: "a1",
+        rules: [{ match: [["public"], undefined, ["email", "phone"]], set: { enabled: true, hashed: true } }],
+        literals: [],
+        unmatched: {},
+      },
+    ],
+    ...{ form: "camel", entries: "changed", maxExposedColumns: 0 },
+  };
+}
+
+describe.each([
+  ["email", "phone"],
+  ["phone", "email"],
+] as const)("%s is unhashed, %s is off, and the rule says hashed and enabled", (unhashed, off) => {
+  const given = mirrored(unhashed, off);
+  const all = wantedChanges(given);
+  const [hash, enable] = [`a1/public/customers/${unhashed}/hashed`, `a1/public/customers/${off}/enabled`];
+  const planned = { [hash]: "false → true: protects", [enable]: "false → true: exposes" };
+  const line = (name: string, field: string, word: string): RegExp => new RegExp(`${name}.? ?\\W*${field}.*${word}`, "u");
+  const inProcesses = (use: (processes: Processes) => void) => () => withCommandLine(given, use);
+  const savedIn = ({ read }: Processes): Plan => JSON.parse(read("plan.json"));
+
+  test(
+    "plan says so",
+    inProcesses((processes) => {
+      const { code, stdout } = processes.run("plan", "--out", "plan.json");
+      expect(code).toBe(0);
+      expect(saidOf(savedIn(processes).items)).toEqual(planned);
+      expect(stdout).toContain("1 protect, 1 expose");
+      expect(stdout).toMatch(line(unhashed, "hashed", "protects"));
+      expect(stdout).toMatch(line(off, "enabled", "exposes"));
+      expect(readableIn(stdout)).toBe(0);
+      expect(processes.run("apply", "plan.json", "--yes").code).toBe(0);
+      checkSent(given, processes.account(), all);
+    }),
+  );
+
+  test(
+    "a saved plan that only protects sends the hash, and holds the rest",
+    inProcesses((processes) => {
+      processes.run("plan", "--protect-only", "--out", "plan.json");
+      expect(saidOf(savedIn(processes).items)).toEqual({ [hash]: planned[hash] });
+      expect(saidOf(savedIn(processes).held ?? [])).toEqual({ [enable]: planned[enable] });
+      expect(processes.run("apply", "plan.json", "--protect-only", "--yes").code).toBe(4);
+      checkSent(given, processes.account(), only(all, true));
+    }),
+  );
+
+  test(
+    "--fail-on exposes fails, and not without the column that is off",
+    inProcesses(({ run }) => {
+      const failing = run("plan", "--fail-on", "exposes", "-o", "json");
+      expect([failing.code, JSON.parse(failing.stdout).exit]).toEqual([2, { code: 2, reasons: ["exposes"] }]);
+      expect(run("plan", "--fail-on", "exposes", "--ignore", `Schemas/Shop a1:/schemas/public/tables/customers/columns/${off}`).code).toBe(
+        0,
+      );
+    }),
+  );
+
+  test(
+    "apply --yes does both, and says so",
+    inProcesses(({ run, account }) => {
+      const { code, stdout } = run("apply", "--yes", "-o", "json");
+      expect(code).toBe(0);
+      expect(saidOf((JSON.parse(stdout) as Result).items)).toEqual(planned);
+      checkSent(given, account(), all);
+    }),
+  );
+
+  test(
+    "apply --protect-only sends the hash, and ends with 4",
+    inProcesses(({ run, account }) => {
+      const { code, stdout } = run("apply", "--protect-only", "--yes", "-o", "json");
+      expect(code).toBe(4);
+      checkSent(given, account(), only(all, true));
+      checkProtected(given, account());
+      expect(saidOf((JSON.parse(stdout) as Result).held ?? [])).toEqual({ [enable]: planned[enable] });
+    }),
+  );
+
+  test(
+    "drift says that the unhashed column is exposed, and the other one stricter",
+    inProcesses(({ run }) => {
+      const { code, stdout } = run("drift", "-o", "json");
+      expect(code).toBe(2);
+      expect(saidOf((JSON.parse(stdout) as Plan).items)).toEqual({ [hash]: "false → true: exposed", [enable]: "false → true: stricter" });
+      expect(run("drift", "--fail-on", "exposed").stdout).toContain("1 exposed, 1 stricter");
+    }),
+  );
+
+  test(
+    "ci plan says so, and fails if it is asked to",
+    inProcesses((processes) => {
+      const { code, stdout } = processes.run("ci", "plan", "--no-comment", "--fail-on", "exposes", "--out", "plan.json");
+      expect(code).toBe(2);
+      expect(saidOf(savedIn(processes).items)).toEqual(planned);
+      expect(stdout).toContain("1 protect, 1 expose");
+    }),
+  );
+
+  test("the controller's repair sends the hash and nothing else", () =>
+    withLibrary(given, async (running) => {
+      await repair(running);
+      checkSent(given, running.account(), only(all, true));
+      checkProtected(given, running.account());
+    }));
+});
