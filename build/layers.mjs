@@ -15,7 +15,6 @@ export const layers = [
   ["cli"],
   ["core/operations"],
   ["core/drift", "core/accept", "core/forge"],
-  ["core/snapshot"],
   ["core/apply"],
   ["core/engine"],
   ["core/policies"],

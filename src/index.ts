@@ -4,7 +4,6 @@
 import type { PlanOptions } from "./core/engine/session.ts";
 import { type LoadOptions, listTargets as list, loadProject as load, type Project } from "./core/manifests/project.ts";
 import type { Address } from "./core/model/address.ts";
-import type { Comparison } from "./core/model/comparison.ts";
 import { DimsyncError, interruptedError } from "./core/model/errors.ts";
 import type { NodePath } from "./core/model/nodes.ts";
 import type { Plan, Result } from "./core/model/plan.ts";
@@ -13,11 +12,9 @@ import { type ApplyAccountOptions, applyAccount } from "./core/operations/apply.
 import { type DriftOptions, driftAccount } from "./core/operations/drift.ts";
 import { planAccount } from "./core/operations/plan.ts";
 import type { RunEnvironment } from "./core/operations/session.ts";
-import { compareSides } from "./features/compare/compare.ts";
 import { type ExplainedNode, explainSchemaNode } from "./features/explain/explain.ts";
 import { type ImportProjectOptions, importProject } from "./features/import/import.ts";
 import type { ImportReport } from "./features/import/report.ts";
-import { type SnapshotTaken, takeSnapshot } from "./features/snapshot/snapshot.ts";
 
 export type { PlanOptions } from "./core/engine/session.ts";
 export { integrations, tags, users } from "./core/kinds/lists.ts";
@@ -25,7 +22,6 @@ export type { LoadOptions, Project } from "./core/manifests/project.ts";
 export type { Address } from "./core/model/address.ts";
 export { eachChange } from "./core/model/changes.ts";
 export type { GoneColumn, NewColumn, SeenGroup } from "./core/model/columns.ts";
-export type { Comparison } from "./core/model/comparison.ts";
 export { DimsyncError, ProblemsError, ServiceError } from "./core/model/errors.ts";
 export type { Exit, ExitCode } from "./core/model/exit.ts";
 export type * from "./core/model/live.ts";
@@ -44,19 +40,12 @@ export { startEmbeddedService } from "./embedded/index.ts";
 export type { ExplainedNode } from "./features/explain/explain.ts";
 export type { ImportProjectOptions } from "./features/import/import.ts";
 export type { ImportReport } from "./features/import/report.ts";
-export type { SnapshotTaken } from "./features/snapshot/snapshot.ts";
 
 /** What a run may read, and how to stop it. Without `env`, no environment variable is read. */
 export interface RunOptions {
   readonly env?: Environment;
   readonly signal?: AbortSignal;
   readonly onProgress?: RunEnvironment["onProgress"];
-}
-
-/** What a plan reads. */
-export interface ReadOptions {
-  /** Absolute path of a snapshot that is read instead of the account; needs no key and no network. */
-  readonly snapshotFile?: string;
 }
 
 /** `LoadOptions`; without `env` no environment variable is seen. */
@@ -72,11 +61,10 @@ function loadOptions(options: ProjectOptions): LoadOptions {
   return { ...options, env: options.env ?? {} };
 }
 
-const runEnvironment = ({ env, signal, onProgress, snapshotFile }: RunOptions & ReadOptions): RunEnvironment => ({
+const runEnvironment = ({ env, signal, onProgress }: RunOptions): RunEnvironment => ({
   env: env ?? {},
   signal: signal ?? new AbortController().signal,
   onProgress,
-  snapshotFile,
 });
 
 /** The names of the targets in the config; empty if it has none. Throws ProblemsError if there is no usable config. */
@@ -100,15 +88,12 @@ async function uninterrupted<T>({ signal }: RunOptions, work: Promise<T>): Promi
  * What `apply` would do. Reads only. Throws DimsyncError if the account cannot be opened, and E_INTERRUPTED if `signal` is aborted; a failed read makes
  * the plan incomplete instead.
  */
-export async function plan(project: Project, options: PlanOptions & RunOptions & ReadOptions = {}): Promise<Plan> {
+export async function plan(project: Project, options: PlanOptions & RunOptions = {}): Promise<Plan> {
   return uninterrupted(options, planAccount(project, { ...options, failOn: ["changes"] }, runEnvironment(options)));
 }
 
 /** The differences between the manifests and the account, and who made them. Reads only. Throws as `plan` does. */
-export async function drift(
-  project: Project,
-  options: Omit<DriftOptions, "revert" | "failOn"> & RunOptions & ReadOptions = {},
-): Promise<Plan> {
+export async function drift(project: Project, options: Omit<DriftOptions, "revert" | "failOn"> & RunOptions = {}): Promise<Plan> {
   return (await uninterrupted(options, driftAccount(project, options, runEnvironment(options)))).report;
 }
 
@@ -126,19 +111,6 @@ export async function importAccount(options: ProjectOptions & ImportProjectOptio
   return (await importProject(await load(loaded), { ...options, load: loaded }, runEnvironment(options))).report;
 }
 
-/** Compares two accounts, or an account with a snapshot file (absolute path). Reads only. Throws DimsyncError. */
-export function compare(from: Project | string, to: Project | string, options: RunOptions = {}): Promise<Comparison> {
-  return compareSides(side(from), side(to), runEnvironment(options));
-}
-
-const side = (one: Project | string) =>
-  typeof one === "string" ? { name: one, source: { snapshotFile: one } } : { name: one.settings.target, source: one };
-
-/** Saves the live state of the project's account to a file (absolute path). Reads the account only. Throws DimsyncError. */
-export function snapshot(project: Project, file: string, options: RunOptions = {}): Promise<SnapshotTaken> {
-  return takeSnapshot(project, file, runEnvironment(options));
-}
-
 /**
  * Which rule decides a schema, table or column, for each integration that the SchemaConfig selects. `path`: the names of the schema, table and column.
  * Reads only. Throws DimsyncError.
@@ -146,7 +118,7 @@ export function snapshot(project: Project, file: string, options: RunOptions = {
 export async function explain(
   project: Project,
   { address, path }: { readonly address: Address; readonly path: readonly string[] },
-  options: RunOptions & ReadOptions = {},
+  options: RunOptions = {},
 ): Promise<readonly ExplainedNode[]> {
   return uninterrupted(options, explainSchemaNode(project, { address, node: nodeOf(path) }, runEnvironment(options)));
 }

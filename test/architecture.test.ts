@@ -225,7 +225,7 @@ describe("kind names", () => {
   test("nor does code for all kinds cast to the units or objects of one", () => {
     const cast = / as (?:\w+Unit|Observed\w+|Live\w+)\b/gu;
     const files = [...new Set(importsIn(src).map(({ file }) => file))].filter((file) =>
-      /^(?:core\/(?:engine|policies|apply|drift|snapshot)|features\/import)\//u.test(file),
+      /^(?:core\/(?:engine|policies|apply|drift)|features\/import)\//u.test(file),
     );
     const found = files.flatMap(
       (file) =>

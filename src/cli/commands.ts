@@ -2,7 +2,6 @@ import { applyCommand } from "../features/apply/index.ts";
 import { auditCommand } from "../features/audit/index.ts";
 import { catalogCommand } from "../features/catalog/index.ts";
 import { ciCommand } from "../features/ci/index.ts";
-import { compareCommand } from "../features/compare/index.ts";
 import { controllerCommand } from "../features/controller/index.ts";
 import { doctorCommand } from "../features/doctor/index.ts";
 import { driftCommand } from "../features/drift/index.ts";
@@ -17,7 +16,6 @@ import { registerCommand } from "../features/register/index.ts";
 import { schemaCommand } from "../features/schema/index.ts";
 import { serveCommand } from "../features/serve/index.ts";
 import { showCommand } from "../features/show/index.ts";
-import { snapshotCommand } from "../features/snapshot/index.ts";
 import { validateCommand } from "../features/validate/index.ts";
 import type { Declared } from "./declared.ts";
 
@@ -34,7 +32,6 @@ const apply = applyCommand(async () => (await import("../features/plan/command.t
 export const commandGroups: Readonly<Record<string, readonly Declared[]>> = {
   "Every day:": [init, importCommand, validateCommand, planCommand, apply, driftCommand, explainCommand, showCommand, catalogCommand],
   "Inspect:": [listCommand, getCommand, registerCommand, auditCommand],
-  "Accounts:": [snapshotCommand, compareCommand],
   "Records:": [bindCommand, unbindCommand, resolveCommand, recordsCommand],
   "Set up:": [doctorCommand, serveCommand, schemaCommand],
   "CI:": [ciCommand],

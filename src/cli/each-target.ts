@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { PlanOptions } from "../core/engine/session.ts";
 import { leftAt } from "../core/git/base.ts";
 import { type Project, withLocations } from "../core/manifests/project.ts";
@@ -27,7 +26,7 @@ export async function eachTarget<T>(
   paths: readonly string[],
   make: Make<T>,
 ): Promise<readonly MadeOfTarget<T>[]> {
-  const projects = await loadProjects(context, { paths, account: context.flags.snapshot === undefined, interruptible: true });
+  const projects = await loadProjects(context, { paths, account: true, interruptible: true });
   const results: MadeOfTarget<T>[] = [];
   for (const project of projects) results.push({ project, made: await ofTarget(context, project, make, paths) });
   return results;
@@ -35,7 +34,7 @@ export async function eachTarget<T>(
 
 /** The same for one target. */
 export async function ofTarget<T>(context: Context<PlanFlags>, project: Project, make: Make<T>, paths: readonly string[] = []): Promise<T> {
-  const { io, flags, cwd } = context;
+  const { io, flags } = context;
   const { base: ref } = flags;
   const base =
     ref === undefined
@@ -45,10 +44,9 @@ export async function ofTarget<T>(context: Context<PlanFlags>, project: Project,
           return await baseOfTarget(context, project, { commit, ref, paths });
         });
   const options = { ...planOptions(flags), ...(base === undefined ? {} : { base }) };
-  const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
   const made = await withLocations(
     project,
-    withRun(context, (run) => make(project, options, { ...run, snapshotFile })),
+    withRun(context, (run) => make(project, options, run)),
   );
   // Reads that an interruption ended look like failed reads, so the plan is useless.
   if (io.interrupted.aborted) throw interruptedError();

@@ -87,7 +87,6 @@ export const protectOnlyOption = {
 /** Of plan and drift: what is read. */
 export const readOptions = {
   "--base <ref>": "Git ref to compare the manifests with, to tell config changes from drift",
-  "--snapshot <file>": "Read this snapshot instead of the account; needs no API key and no network",
   "--list-unmanaged": "List the live columns that no rule and no literal entry covers",
 } as const satisfies Options;
 

@@ -16,7 +16,7 @@ describe("help", () => {
   test("lists every command, then the options, then the exit codes", async () => {
     const { stdout } = await dimsyncHere(["--help"]);
     for (const name of commandNames()) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "mu"));
-    const parts = ["Every day:", "Inspect:", "Accounts:", "Records:", "Set up:", "CI:", "Controller:", "Global options:", "Exit codes:"];
+    const parts = ["Every day:", "Inspect:", "Records:", "Set up:", "CI:", "Controller:", "Global options:", "Exit codes:"];
     const positions = parts.map((part) => stdout.indexOf(`\n${part}\n`));
     expect(positions).not.toContain(-1);
     expect(positions).toEqual([...positions].sort((a, b) => a - b));

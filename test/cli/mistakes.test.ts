@@ -152,7 +152,7 @@ test("a usage error of the built command line", async () => {
 describe("a folder without a project", () => {
   const folder = () => emptyFolder({ "broken.yaml": "a: [1\n" });
 
-  test.each(["plan", "drift", "apply --yes", "get tags", "audit", "import", "snapshot --out s.json", "records init", "unbind Tag/a"])(
+  test.each(["plan", "drift", "apply --yes", "get tags", "audit", "import", "records init", "unbind Tag/a"])(
     "has no account for %s, which does not read the files in it",
     async (command) => {
       const { code, stdout, stderr } = await dimsyncHere(command.split(" "), { cwd: folder() });

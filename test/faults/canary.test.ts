@@ -92,7 +92,6 @@ const commands: readonly (readonly string[])[] = [
   ["unbind", "Asset/attic"],
   ["resolve", "Asset/attic", "--created=x-2"],
   ["resolve", "Asset/archive", "--not-created"],
-  ["snapshot", "--out", "snapshot.json"],
   ["import", "Integration/billing"],
   ["doctor", "-v"],
   ["schema"],

@@ -271,7 +271,7 @@ spec:
   rules: [{ id: pii, match: { column: email }, set: { hashed: true } }]
 `;
 
-test("a key that is part of a name is masked in results, events, metrics, snapshots and webhooks", async () => {
+test("a key that is part of a name is masked in results, events, metrics and webhooks", async () => {
   const state = seedAccount();
   const [first, ...rest] = state.integrations;
   if (first === undefined) throw new Error("The seed has no integration.");
@@ -288,12 +288,11 @@ test("a key that is part of a name is masked in results, events, metrics, snapsh
     expect([ran.code, ran.code === code ? "" : ran.stdout + ran.stderr]).toEqual([code, ""]);
     return ran.stdout + ran.stderr;
   };
-  await run(0, "snapshot", "--out", "account.json");
   const texts = [
     await run(2, "drift", "--notify", "env:HOOK", "-o", "human", "-o", "json=drift.json"),
     await run(0, "apply", "--yes", "-v", "--result", "result.json", "--metrics", "dimsync.prom"),
     ...bodies,
-    ...["drift.json", "result.json", "account.json"].map((name) => readFileSync(join(cwd, name), "utf8")),
+    ...["drift.json", "result.json"].map((name) => readFileSync(join(cwd, name), "utf8")),
   ];
   expect(bodies).toHaveLength(1);
   expect(texts.map((text) => [text.includes("***"), text.includes(key)])).toEqual(texts.map(() => [true, false]));

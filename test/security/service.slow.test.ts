@@ -123,13 +123,10 @@ describe("names of an account", () => {
 const changing: readonly (readonly [command: string, code: number])[] = [
   ["records init --to git", 0],
   ["catalog accept --all", 0],
-  ["snapshot --out before.json", 0],
   ["apply --yes -v --allow maxChangedPercent=test --result result.json -o html=apply.html -o markdown=apply.md -o junit=apply.xml", 0],
   ["show result.json", 0],
   ["show result.json -o json", 0],
   ["show result.json -o markdown", 0],
-  ["compare --from before.json --to test", 2],
-  ["compare --from before.json --to test -o json", 2],
   ["plan --out plan.json -o github", 0],
   ["show plan.json", 0],
   ["records show", 0],
@@ -213,16 +210,7 @@ describe("messages about names of an account (attack 9)", () => {
       response.end(JSON.stringify({ code: "TEAPOT", message: `no${breakouts.join("")}\r\u001b[2J##[error]x` }));
     });
     const cwd = emptyFolder({ "dimsync.yaml": configText(url), "manifests/all.yaml": manifests });
-    for (const command of [
-      "get Tag",
-      "plan",
-      "plan -o junit",
-      "apply --yes",
-      "import --dry-run",
-      "audit",
-      "doctor",
-      "snapshot --out x.gz",
-    ]) {
+    for (const command of ["get Tag", "plan", "plan -o junit", "apply --yes", "import --dry-run", "audit", "doctor"]) {
       const { code, stdout, stderr } = await step(command.split(" "), cwd);
       expect([command, code]).toEqual([command, 1]);
       expect([...faultsIn(stdout), ...faultsIn(stderr)], command).toEqual([]);

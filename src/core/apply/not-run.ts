@@ -22,9 +22,7 @@ export const declined: WhyNotRun = { code: "E_DECLINED", message: "The plan was 
 /** Why a plan that is not executable can't be applied. */
 export const refusal = (plan: Plan): WhyNotRun => ({ ...whyRefused(plan), outcome: "blocked" });
 
-function whyRefused({ snapshot, guards, diagnostics }: Plan): Pick<WhyNotRun, "code" | "message"> {
-  if (snapshot !== undefined)
-    return { code: "E_PLAN_FROM_SNAPSHOT", message: "The plan was made from a snapshot, so it can't be applied." };
+function whyRefused({ guards, diagnostics }: Plan): Pick<WhyNotRun, "code" | "message"> {
   const guard = guards.find(({ allowed }) => allowed === undefined);
   if (guard !== undefined && !diagnostics.some(stopsApply))
     return { code: "E_GUARD", message: `The guard ${guard.guard} refuses: ${guard.message}` };

@@ -135,7 +135,7 @@ export function allowGuards(plan: Plan, reasons: ReadonlyMap<string, string> | u
     const allowed = finding.allowed ?? reasons?.get(finding.guard);
     return allowed === undefined ? finding : { ...finding, allowed };
   });
-  const isClean = plan.snapshot === undefined && !plan.diagnostics.some(stopsApply);
+  const isClean = !plan.diagnostics.some(stopsApply);
   return { ...plan, guards, executable: isClean && guards.every(({ allowed }) => allowed !== undefined) };
 }
 

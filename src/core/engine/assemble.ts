@@ -94,7 +94,6 @@ function headOf({ session, kind, options: given }: Round, git: Plan["git"]): Pla
     ...(settings.protected ? { protected: true } : {}),
     ...(scope === everything && ignore.length === 0 ? {} : { partial: true }),
     ...(Object.keys(options).length === 0 ? {} : { options }),
-    ...(session.snapshot === undefined ? {} : { snapshot: session.snapshot }),
     manifestDigest: manifestDigest(),
     ...elsewhereCounts(session.project),
   };

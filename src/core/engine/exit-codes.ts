@@ -69,7 +69,6 @@ const staleCodes: readonly (string | undefined)[] = ["E_STALE"];
 export function applyExit(result: Result, plan: Plan, interrupted: boolean): Exit {
   const exits = [...refusals(plan)];
   if (interrupted) exits.push({ code: 130, reasons: ["interrupted"] });
-  if (plan.snapshot !== undefined) exits.push({ code: 1, reasons: ["snapshot"] });
   // Without any object that could be read, the run is an error. Otherwise, what was not read is left to do.
   if (!plan.complete) exits.push({ code: plan.executable && wasCompared(plan, result) ? 4 : 1, reasons: ["incomplete"] });
   if (!plan.executable) return combineExits(exits);

@@ -28,7 +28,6 @@ export type PlanHead = Pick<
   | "protected"
   | "partial"
   | "options"
-  | "snapshot"
   | "manifestDigest"
   | "elsewhere"
 >;
@@ -83,7 +82,7 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     formatVersion: "2.0",
     ...head,
     complete,
-    executable: head.snapshot === undefined && !failed && guards.every(({ allowed }) => allowed !== undefined),
+    executable: !failed && guards.every(({ allowed }) => allowed !== undefined),
     calls: { read: readCalls, planned: countCalls(items) },
     items,
     manual: manual.map((one) => withTarget(one, head)),

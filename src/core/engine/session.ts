@@ -33,8 +33,6 @@ export interface Session {
   readonly records: () => RecordsState;
   /** Only a plan contains it, so it may still be running while the account is read. Never rejects. */
   readonly git: Promise<Plan["git"]>;
-  /** When the snapshot was taken that replaces the account, ISO 8601; undefined: the account is read. */
-  readonly snapshot?: string;
   readonly version: string;
   readonly newId: () => string;
   readonly clock: Clock;

@@ -5,11 +5,11 @@ import type { JsonObject, JsonValue } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import type { NodePath } from "../model/nodes.ts";
-import type { Blocked, ChangeGroup, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject, NotKept } from "../model/plan.ts";
+import type { Blocked, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject, NotKept } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { IntegrationSelector, IntegrationSpec, Reference, Resource } from "../model/resource.ts";
 import type { Steps } from "../model/runtime/event-loop.ts";
-import type { List, Listed, Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { List, Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { ClientSettings } from "../model/settings/config.ts";
 import type { Code } from "../model/titles.ts";
 import type { AccountLists, AccountLookup } from "./lookup.ts";
@@ -257,22 +257,6 @@ interface ImportedManifest {
   readonly notice?: string;
 }
 
-/** How objects of two accounts, in which they have different ids, are compared. */
-interface ComparedObjects<Live extends Listed = Listed, Whole = Live> {
-  /** The objects are matched by name. */
-  readonly list: List<Live>;
-  /** What is compared, if the list does not have it. Two pairs are held in memory. */
-  read?(live: Live, reads: Reads): Promise<Whole>;
-  /** Without ids and times. */
-  differences(from: ComparedObject<Whole>, to: ComparedObject<Whole>): readonly ChangeGroup[];
-}
-
-export interface ComparedObject<Whole> {
-  readonly live: Whole;
-  /** All lists of its account. */
-  readonly list: AccountLists;
-}
-
 /**
  * One kind of manifest that describes objects in the account. Every member is pure, except those that take `reads`, which only read. A
  * kind never sends a write and never decides whether one may be sent: it returns differences and
@@ -287,8 +271,6 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   readonly list?: List<NamedObject>;
   /** Absent if import writes its manifests in another way, or none. */
   readonly imported?: ImportedObjects;
-  /** Absent if `compare` has nothing to compare. */
-  readonly compared?: ComparedObjects<Listed, unknown>;
   identify?(resource: Resource, account: AccountView): Identity;
   /** Manifests that describe the same object, as far as the manifests and the records show it. */
   conflicts?(resources: readonly Resource[], bindings: Bindings): readonly Conflict[];

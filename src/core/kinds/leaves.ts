@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { byText } from "../model/address.ts";
-import { canonicalJson, defined, type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
-import { type Leaf, leavesOf } from "../model/json/leaves.ts";
+import { canonicalJson, type JsonObject } from "../model/json/json.ts";
+import { leavesOf } from "../model/json/leaves.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { DraftFacts, PathChange } from "../model/plan.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
@@ -30,17 +29,6 @@ export function changedLeaves(
   const pointers = new Set([...Object.keys(declared), ...Object.keys(recorded)]);
   return [...pointers].filter((pointer) => declared[pointer] !== recorded[pointer]).sort();
 }
-
-/** The leaves that differ between two values, or that only one of them has. */
-export function leafChanges(from: object, to: object): readonly PathChange[] {
-  const [before, after] = [new Map(leavesOf(from).map(toEntry)), new Map(leavesOf(to).map(toEntry))];
-  return [...new Set([...before.keys(), ...after.keys()])]
-    .filter((path) => !sameJson(before.get(path), after.get(path)))
-    .sort(byText)
-    .map((path) => ({ path, ...defined({ before: before.get(path), after: after.get(path) }), risk: "neutral" }));
-}
-
-const toEntry = ({ path, value }: Leaf): readonly [Pointer, JsonValue] => [path, value];
 
 /** What the body of a create sends. `placeOf`: where the manifest has a value of the body; default: at the same path below spec. */
 export const createChanges = (

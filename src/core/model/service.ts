@@ -12,7 +12,7 @@ export interface Listed {
 
 /** A list of the service, and how its objects are decoded. */
 export interface List<T extends Listed = Listed> {
-  /** The part of the path after `/v1/`, and the member of snapshots and of `unmanaged` in plans: "integrations". */
+  /** The part of the path after `/v1/`, and the member of `unmanaged` in plans: "integrations". */
   readonly name: string;
   readonly decode: (item: Part) => T;
   /** Decodes `data` of `/v1/NAME/ID`; absent if the service has no such call. */

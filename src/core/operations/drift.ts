@@ -40,8 +40,7 @@ export async function driftAccount(given: Project, options: DriftOptions, run: R
     const compared = await compare("DriftReport");
     const undo = revert ? await compare("Plan") : undefined;
     const undone = undo === undefined ? {} : { revert: { ...undo, exit: planExit(undo) } };
-    const isAsked = attribution && run.snapshotFile === undefined;
-    const report = isAsked ? await attributed(compared, { since, env: run.env }, session) : compared;
+    const report = attribution ? await attributed(compared, { since, env: run.env }, session) : compared;
     return { report: { ...report, exit: planExit(report, failOn) }, ...undone };
   });
 }

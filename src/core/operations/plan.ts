@@ -14,7 +14,7 @@ import { attributed } from "./attributed.ts";
 import { appliedBase } from "./base.ts";
 import { readRecords } from "./open-records.ts";
 import { openReview, withCatalogProblems } from "./review.ts";
-import { accountSession, type RunEnvironment, snapshotSession, withGitState } from "./session.ts";
+import { accountSession, type RunEnvironment, withGitState } from "./session.ts";
 
 export interface PlanAccountOptions extends PlanOptions {
   /** Loads the manifests of the commit that was applied last, as the base. */
@@ -45,7 +45,7 @@ export async function planAccount(given: Project, options: PlanAccountOptions, r
     const based = await withAppliedBase(asked, sinceApply, { project, isRequired });
     const made = await plan({ ...based.session, review }, { ...ofPlan, ...based.base });
     const isUndoing = made.items.some((item) => changeCount(item, isOutside) > 0);
-    const whole = isUndoing && run.snapshotFile === undefined ? await attributed(made, { env: run.env }, session) : made;
+    const whole = isUndoing ? await attributed(made, { env: run.env }, session) : made;
     return { ...whole, exit: planExit(whole, failOn) };
   });
 }
@@ -88,7 +88,6 @@ export const withReview = async <B extends BaseProject>(base: B, { records }: Pi
 /** Runs `work` with a read-only session on the project's account, and closes the account afterwards. */
 export async function withReadSession<T>(project: Project, run: RunEnvironment, work: (session: Session) => Promise<T>): Promise<T> {
   const { settings } = project;
-  if (run.snapshotFile !== undefined) return work(await snapshotSession(project, run.snapshotFile, run));
   return withGitState(project, run, (git) =>
     withReadOnly(project, run, async (client) => {
       const state = run.records ?? (await readRecords(settings, run));

@@ -38,7 +38,7 @@ const skewMs = 60 * 60 * 1000;
 const newPlan = "dimsync plan --out plan.json";
 
 /**
- * Refuses a saved plan that cannot be used: made from a snapshot (exit 1); for another target, account or manifests, too old, or already applied
+ * Refuses a saved plan that cannot be used: for another target, account or manifests, too old, or already applied
  * (exit 5); or, for a protected target, not made from a clean git tree at HEAD (exit 3). `git` is the state of the project now.
  */
 export async function checkSavedPlan(
@@ -47,12 +47,6 @@ export async function checkSavedPlan(
   { git, records }: { readonly git: Plan["git"]; readonly records: Records },
   maxAgeMs = dayMs,
 ): Promise<void> {
-  if (plan.snapshot !== undefined)
-    throw new DimsyncError(
-      "E_PLAN_FROM_SNAPSHOT",
-      `The plan was made from a snapshot of ${plan.snapshot}, so it can only be read. To apply, make a plan from the account.`,
-      { command: newPlan },
-    );
   checkTarget(plan, settings);
   checkAge(plan, maxAgeMs);
   if (plan.manifestDigest !== manifestDigest())

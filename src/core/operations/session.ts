@@ -11,6 +11,7 @@ import type { Reads } from "../model/service.ts";
 import type { Environment } from "../model/settings/env.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
+import { type AccountProject, withReadOnly } from "./account.ts";
 
 /** The input of a run. It uses nothing else outside the project. */
 export interface RunEnvironment {
@@ -27,8 +28,6 @@ export interface RunEnvironment {
   readonly onRecords?: ((text: string) => void) | undefined;
   /** What the caller has just read of the records. Default: they are read. */
   readonly records?: RecordsState | undefined;
-  /** A snapshot file to read instead of the account; needs no key and no network. */
-  readonly snapshotFile?: string | undefined;
 }
 
 /** The commit of the project, and which of its files have uncommitted changes. */
@@ -64,26 +63,6 @@ export function accountSession(
   };
 }
 
-/** A session that reads a snapshot. Its plans cannot be applied. */
-export async function snapshotSession(project: Project, file: string, run: RunEnvironment): Promise<Session> {
-  const { settings } = project;
-  const [{ readSnapshotFile }, { readsOf, snapshotOfAnother }, { readRecords }] = await Promise.all([
-    import("../snapshot/file.ts"),
-    import("../snapshot/snapshot.ts"),
-    import("./open-records.ts"),
-  ]);
-  const git = projectGitState(project, run.signal);
-  const [snapshot, state] = await Promise.all([readSnapshotFile(file), readRecords(settings, run)]);
-  const problem = snapshotOfAnother(snapshot, settings, file);
-  const problems = problem === undefined ? project.problems : [...project.problems, problem];
-  return {
-    ...sessionBase({ ...project, problems }, () => state, git, run),
-    reads: readsOf(snapshot),
-    calls: () => ({}),
-    snapshot: snapshot.takenAt,
-  };
-}
-
 function sessionBase(project: Project, records: Session["records"], git: Session["git"], run: RunEnvironment) {
   const { signal, onProgress, clock = systemClock } = run;
   const missing = project.settings.extended === true ? new Set<ExtendedCall>() : undefined;
@@ -94,7 +73,7 @@ function sessionBase(project: Project, records: Session["records"], git: Session
 const every = 100;
 
 /** Reports how many of the tables that were asked for had their columns read with a request of their own, every hundred. */
-export function withColumnProgress<R extends Pick<Reads, "columns">>(reads: R, onProgress: OnProgress | undefined): R {
+function withColumnProgress<R extends Pick<Reads, "columns">>(reads: R, onProgress: OnProgress | undefined): R {
   if (onProgress === undefined) return reads;
   let done = 0;
   let total = 0;
@@ -107,3 +86,7 @@ export function withColumnProgress<R extends Pick<Reads, "columns">>(reads: R, o
   };
   return { ...reads, columns };
 }
+
+/** Runs `work` with reads of a project's account, and closes the connections. Throws DimsyncError. */
+export const withReads = <T>(project: AccountProject, run: RunEnvironment, work: (reads: Reads) => Promise<T>): Promise<T> =>
+  withReadOnly(project, run, (client) => work(withColumnProgress(client.asReadOnly(), run.onProgress)));

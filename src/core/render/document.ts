@@ -1,11 +1,7 @@
-import type { Comparison } from "../model/comparison.ts";
 import type { Plan, Result, Validation } from "../model/plan.ts";
 
 /** The result of a command, which every output format renders. */
 export type Document = Plan | Result | Validation;
-
-/** What the formats for people render. */
-export type Shown = Document | Comparison;
 
 export interface RenderOptions {
   readonly color: boolean;

@@ -1,15 +1,13 @@
-import type { Comparison } from "../model/comparison.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import type { Item, Plan, Result, Validation } from "../model/plan.ts";
 import { visible } from "../text/control-characters.ts";
-import { callsText, counted, countList } from "../text/counts.ts";
-import { andMore, joinParts } from "../text/lists.ts";
-import { forTarget, shellWord } from "../text/shell.ts";
+import { callsText } from "../text/counts.ts";
+import { andMore } from "../text/lists.ts";
+import { forTarget } from "../text/shell.ts";
 import type { ChangeBlock, Section } from "./blocks.ts";
-import type { RenderOptions, Shown } from "./document.ts";
-import { alarmsIn, changeBlocks, changeCount, type Grouping, groupingOf } from "./report/changes/groups.ts";
-import { ownerOf } from "./report/changes/objects.ts";
+import type { Document, RenderOptions } from "./document.ts";
+import { changeBlocks, changeCount, type Grouping, groupingOf } from "./report/changes/groups.ts";
 import { exitText } from "./report/exits.ts";
 import { isDeclined, isDone, outcomesText } from "./report/outcomes.ts";
 import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
@@ -77,12 +75,12 @@ interface Headline {
 }
 
 /** `byRule` groups the changes by rule, however few there are. */
-export function reportOf(document: Shown, options: RenderOptions, byRule = false): Report {
+export function reportOf(document: Document, options: RenderOptions, byRule = false): Report {
   const { kind } = document;
   const items = kind === "Result" || kind === "Validation" ? [] : document.items;
   const named = (command: string): string => ("target" in document ? forTarget(command, document) : command);
-  const words = { ...wordsOf(kind), command: kind === "Comparison" ? compareCommand(document) : named(wordsOf(kind).command) };
-  const target = kind === "Validation" ? "" : kind === "Comparison" ? `${document.from} → ${document.to}` : document.target;
+  const words = { ...wordsOf(kind), command: named(wordsOf(kind).command) };
+  const target = kind === "Validation" ? "" : document.target;
   const grouping = items.length === 0 ? "none" : byRule ? "rule" : groupingOf(items, options.verbose);
   const changes = changeCount(items);
   return {
@@ -122,9 +120,8 @@ const noContent: OwnContent = {
 
 type Content = Pick<Report, "headline"> & Partial<OwnContent>;
 
-function contentOf(document: Shown): Content {
+function contentOf(document: Document): Content {
   if (document.kind === "Validation") return { headline: validationHeadline(document) };
-  if (document.kind === "Comparison") return comparisonContent(document);
   const { kind, account, tool } = document;
   const about = { account, tool: `${tool.name} ${tool.version}` };
   const shared = { guards: shownGuards(document.guards, kind), exit: exitText(document) };
@@ -151,23 +148,6 @@ function contentOf(document: Shown): Content {
     waysOut: waysOut(document),
     limits: limitsOf(document),
     calls: kind === "Plan" && !isEmpty(document) ? [`Apply will send: ${callsText(calls.planned)}.`, read] : [read],
-  };
-}
-
-const compareCommand = ({ from, to }: Comparison): string => `dimsync compare --from ${shellWord(from)} --to ${shellWord(to)}`;
-
-function comparisonContent({ items, onlyFrom, onlyTo, exit }: Comparison): Content {
-  if (exit.code === 0) return { headline: { word: "no differences", tone: "good", text: "No differences.", isSentence: true } };
-  const [changes, alarms] = [changeCount(items), alarmsIn(items)];
-  const objects = new Set(items.map(({ address }) => ownerOf(address))).size;
-  const counts = [
-    changes === 0 ? "" : `${counted(changes, "difference")} in ${counted(objects, "object")}`,
-    countList([[onlyFrom.length + onlyTo.length, "only in one of them"]]),
-    countList([[alarms, wordsOf("Comparison").risks[0]]]),
-  ];
-  return {
-    headline: { word: "different", tone: alarms > 0 ? "bad" : "warn", text: `${joinParts(counts, "; ")}.`, isSentence: false },
-    exit: `Exit ${exit.code} (${exit.reasons.join(", ")}): the accounts differ.`,
   };
 }
 

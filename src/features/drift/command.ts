@@ -27,14 +27,9 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   const { flags, io, cwd } = context;
   checkOutputs(context);
   const since = flags.since === undefined ? undefined : momentFlag("--since", flags.since, Date.now());
-  const isWhole = paths.length + flags.only.length + flags.exclude.length === 0 && flags.snapshot === undefined;
+  const isWhole = paths.length + flags.only.length + flags.exclude.length === 0;
   const webhookOf = webhookFlag(flags, isWhole);
   const failOn = failOnFlags(flags.failOn, "DriftReport");
-  if (flags.snapshot !== undefined && flags.resolve === "revert")
-    throw new DimsyncError(
-      "E_USAGE",
-      "--resolve revert cannot be combined with --snapshot: a plan made from a snapshot cannot be applied.",
-    );
   const revertTo = flags.resolve === "revert" ? resolve(cwd, flags.out ?? "revert.plan.json") : undefined;
   if (revertTo !== undefined) checkWritable("--out", flags.out ?? "revert.plan.json", revertTo);
   const found = await eachTarget(context, paths, (project, options, run) =>
@@ -71,7 +66,7 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
 }
 
 /**
- * The webhook of the flag, else of the config. The webhook of the config is not used for a report on some manifests or on a snapshot: it differs from the
+ * The webhook of the flag, else of the config. The webhook of the config is not used for a report on some manifests : it differs from the
  * report before for that reason alone. Throws E_USAGE.
  */
 export function webhookFlag(

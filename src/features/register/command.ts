@@ -16,14 +16,13 @@ import { registerDiffMarkdown, registerMarkdown } from "./render/markdown.ts";
 export async function runRegister(context: Context<RegisterFlags>): Promise<ExitCode> {
   const { flags, cwd } = context;
   checkOutputs(context, ["human", "csv", "json", "html", "markdown"]);
-  const project = await loadValidProject(context, { account: flags.snapshot === undefined, interruptible: true });
+  const project = await loadValidProject(context, { account: true, interruptible: true });
   const options = {
     base: flags.diff === undefined ? undefined : resolve(cwd, flags.diff),
     labels: flags.label,
     integrations: flags.integration,
   };
-  const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
-  const { register, diff } = await withRun(context, (run) => makeRegister(project, options, { ...run, snapshotFile }));
+  const { register, diff } = await withRun(context, (run) => makeRegister(project, options, run));
   if (diff === undefined)
     await deliverForms(context, {
       human: (how) => registerText(register, how),

@@ -7,7 +7,6 @@ const options = {
   "--label <name>": { text: "Only columns with this label; repeatable", repeatable: true },
   "--integration <name>": { text: "Only integrations that match, such as 'shop-*'; repeatable", repeatable: true },
   "--diff <file>": "What changed since a register in JSON or CSV. Exits with 2 if anything did",
-  "--snapshot <file>": "Read this snapshot instead of the account; needs no API key and no network",
 } as const satisfies Options;
 
 export interface RegisterFlags extends GlobalFlags, FlagsOf<typeof options> {}

@@ -22,8 +22,8 @@ import {
 import { systemClock } from "../../core/model/runtime/clock.ts";
 import { accountName } from "../../core/model/settings/config.ts";
 import { readRecords } from "../../core/operations/open-records.ts";
-import { withReads } from "../../core/operations/reads.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
+import { withReads } from "../../core/operations/session.ts";
 import { currentRows } from "./current.ts";
 import { registerColumns, safeRow } from "./render/csv.ts";
 

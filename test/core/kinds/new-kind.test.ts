@@ -165,26 +165,6 @@ describe("a kind that is added with a folder, a schema and one line in the regis
     expect((await run("plan", "-q", "--no-color")).stdout).toContain("Note/hello refers to n-1, which is gone from the account.");
   });
 
-  test("is in snapshots, which plans and compare read", async () => {
-    const { run, write, notes, cwd } = await newProject("{ text: hello }");
-    expect((await run("apply", "--yes", "-q")).code).toBe(0);
-    expect((await run("snapshot", "--out", "a.json")).code).toBe(0);
-    expect(JSON.parse(readFileSync(join(cwd, "a.json"), "utf8"))).toMatchObject({
-      notes: [{ id: "n-1", name: "hello", text: "hello" }],
-      completeness: { notes: "unknown" },
-    });
-    write("{ text: bye }");
-    expect(items(await run("plan", "--snapshot", "a.json", "-o", "json"))).toMatchObject([{ action: "update", address: "Note/hello" }]);
-    for (const note of notes) note.text = "changed by a user";
-    notes.push({ id: "n-9", name: "other", text: "x" });
-    expect((await run("snapshot", "--out", "b.json")).code).toBe(0);
-    const { code, stdout } = await run("compare", "--from", "a.json", "--to", "b.json", "--no-color");
-    expect(code).toBe(2);
-    expect(stdout).toContain(
-      '~ Note/hello   (n-1)\n    text   "hello" → "changed by a user"\n\nOnly in b.json (1):\n    Note/other   n-9\n',
-    );
-  });
-
   test("is imported with a manifest, after which a plan is empty", async () => {
     const { run, notes, cwd } = await newProject("{ text: hello }");
     notes.push({ id: "n-7", name: "Other note", text: "x" });

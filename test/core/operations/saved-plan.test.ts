@@ -121,17 +121,6 @@ describe("a saved plan", () => {
     expect([code, endings(result)["update Schemas/orders"]]).toEqual(isStale ? [5, "skipped E_STALE"] : [0, "done"]);
   });
 
-  it("is refused without a key if it was made from a snapshot", async () => {
-    const at = await scene(manifests);
-    expect((await at.run(["snapshot", "--out", "account.json"])).code).toBe(0);
-    const made = await at.run(["plan", "--snapshot", "account.json", "--out", "plan.json"], { DIMSYNC_API_KEY: "" });
-    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining("The plan was made from a snapshot taken ") });
-    const { code, stderr } = await at.run(["apply", "plan.json", "--yes"], { DIMSYNC_API_KEY: "" });
-    expect(code).toBe(1);
-    expect(stderr).toContain("E_PLAN_FROM_SNAPSHOT");
-    expect(at.writes()).toEqual([]);
-  });
-
   it("is applied once: the second time, nothing is sent and the message names the first run", async () => {
     const at = await scene(manifests);
     await savedPlan(at);

@@ -1,11 +1,7 @@
 import { parse as parseCsv } from "csv-parse/sync";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import type { Comparison } from "../../../src/core/model/comparison.ts";
-import { renderHtml } from "../../../src/core/render/html/index.ts";
 import { type Document, type RenderOptions, renderers } from "../../../src/core/render/index.ts";
-import { renderMarkdown } from "../../../src/core/render/markdown/index.ts";
-import { renderHuman } from "../../../src/core/render/terminal/index.ts";
 import { jsonDocument } from "../../../src/core/text/control-characters.ts";
 import { blockLines } from "../../../src/core/yaml/print.ts";
 import { registerCsv } from "../../../src/features/register/render/csv.ts";
@@ -19,12 +15,6 @@ import { faults } from "./markdown/structure.ts";
 import { fullResult } from "./results.ts";
 
 const documents: readonly Document[] = [fullPlan, driftReport, fullResult, invalid, planOfColumns(26)];
-const comparison: Comparison = {
-  ...{ formatVersion: "2.0", kind: "Comparison", from: "dev", to: "prod", items: fullPlan.items },
-  onlyFrom: [{ address: "Tag/pii", id: "t-1" }],
-  onlyTo: [{ address: "Tag/money", id: "t-2" }],
-  exit: { code: 2, reasons: ["differences"] },
-};
 const plain: RenderOptions = { color: false, verbose: false };
 // Characters that control a terminal, or reorder or hide text. Line feeds are the only control
 // characters allowed in output.
@@ -61,14 +51,6 @@ describe.each(Object.entries(names))("a name of %s", (_, name) => {
   test.each([60_000, 3_000, 100])("leaves the Markdown well-formed in %i characters", (budget) => {
     for (const document of documents) expect(faults(renderers.markdown(withName(document, name), { ...plain, budget }))).toEqual([]);
   });
-});
-
-test.each(Object.entries(names))("a comparison is escaped, too: a name of %s", (_, name) => {
-  const shown = withName(comparison, name);
-  expect(renderHuman(shown, plain).replaceAll("\n", "")).not.toMatch(dangerous);
-  expect(renderHuman(shown, plain)).not.toMatch(/^\s*(?:FORGED|::error::)/mu);
-  expect(faults(renderMarkdown(shown, plain))).toEqual([]);
-  expect(renderHtml(shown, plain)).not.toMatch(/<script|<img/u);
 });
 
 const anyName = fc.string({

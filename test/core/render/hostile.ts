@@ -1,6 +1,6 @@
 import { emptyRecord, isObject } from "../../../src/core/model/json/json.ts";
 import { toPointer } from "../../../src/core/model/json/pointer.ts";
-import type { Shown } from "../../../src/core/render/document.ts";
+import type { Document } from "../../../src/core/render/document.ts";
 
 // Members with values of dimsync, not of a user or of the service.
 const ours = new Set([
@@ -23,7 +23,7 @@ const pointers = new Set(["path", "paths"]);
  * The document with `name` in every text that comes from a manifest, the account or a message, and
  * in the keys of its maps.
  */
-export function withName<T extends Shown>(document: T, name: string): T {
+export function withName<T extends Document>(document: T, name: string): T {
   return replaced(document, "", name) as T;
 }
 

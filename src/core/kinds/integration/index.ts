@@ -4,8 +4,7 @@ import type { LiveIntegration, LiveReference } from "../../model/live.ts";
 import type { IntegrationSpec, Reference, Resource } from "../../model/resource.ts";
 import { unknownValue } from "../hints.ts";
 import { bindItem, goneObject, recordOf, unitPerManifest } from "../identity.ts";
-import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type ImportedObjects, type Kind } from "../kind.ts";
-import { leafChanges } from "../leaves.ts";
+import { type AccountView, type DiffResult, emptyDiff, type ImportedObjects, type Kind } from "../kind.ts";
 import { details, integrations, settingNames, unshownIntegration, users } from "../lists.ts";
 import { kindNames, schemasAddress } from "../manifests.ts";
 import { isConfigured } from "../select.ts";
@@ -87,12 +86,6 @@ export const integration: Kind<IntegrationUnit, LiveIntegration> = {
     more: details,
   },
 
-  compared: {
-    list: integrations,
-    differences: (from: ComparedObject<LiveIntegration>, to: ComparedObject<LiveIntegration>) =>
-      leafChanges(comparable(from.live), comparable(to.live)),
-  },
-
   identify: (resource, account) => identify(resource as Resource<IntegrationSpec>, account),
 
   baseline: ({ spec }) => {
@@ -141,12 +134,6 @@ export const integration: Kind<IntegrationUnit, LiveIntegration> = {
 };
 
 const shownOf = ({ name, type }: LiveReference) => defined({ name: name || undefined, type: type || undefined });
-
-const comparable = ({ paused, source, destination }: LiveIntegration): object => ({
-  paused,
-  source: source && shownOf(source),
-  destination: destination && shownOf(destination),
-});
 
 function adopted(unit: IntegrationUnit, live: LiveIntegration | undefined, account: AccountView): DiffResult {
   if (live === undefined) return emptyDiff;

@@ -3,7 +3,6 @@ import { newNodeChanges } from "../../model/changes.ts";
 import { isFailedCreation, readOr, type ServiceError } from "../../model/errors.ts";
 import { defined, type JsonObject } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
-import type { LiveSchemas } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
@@ -11,10 +10,9 @@ import { isError, type Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import type { NodeCause, TablePath } from "../../model/schema-tree.ts";
-import type { Listed } from "../../model/service.ts";
 import { andMore } from "../../text/lists.ts";
 import { nodeText } from "../../text/paths.ts";
-import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
+import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { isSchemaConfig, kindNames, manifestOfSchemas } from "../manifests.ts";
 import { selectedBy } from "../select.ts";
@@ -22,7 +20,7 @@ import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { evaluate } from "./evaluate.ts";
 import type { Evaluation, NodeChange } from "./evaluation.ts";
 import { decisionIn } from "./explain.ts";
-import { appearedColumns, basisOf, schemaDifferences, unintendedChanges } from "./live-differences.ts";
+import { appearedColumns, basisOf, unintendedChanges } from "./live-differences.ts";
 import { isLabel, liveView, readOnlyNodeField } from "./manifest.ts";
 import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
@@ -30,7 +28,7 @@ import { leavingOut, withoutSent } from "./not-kept.ts";
 import { patches, spelledAsSent, tablesTouched, treeIn } from "./patch.ts";
 import { manualSteps, refusals } from "./problems.ts";
 import { lostBySelector, lostProtection, removedCause, settingsOf } from "./protection.ts";
-import { hasUnknownColumns, type ObservedSchemas, observedAt, readSchemas, readWithColumns } from "./read.ts";
+import { hasUnknownColumns, type ObservedSchemas, observedAt, readWithColumns } from "./read.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
 import { ruleWarnings } from "./rules/rule-warnings.ts";
 import { managedAt } from "./scan.ts";
@@ -92,12 +90,6 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   liveView,
 
   diff,
-
-  compared: {
-    list: integrations,
-    read: async ({ id }: Listed, reads) => (await readSchemas(reads, id)) ?? {},
-    differences: (from: ComparedObject<LiveSchemas>, to: ComparedObject<LiveSchemas>) => schemaDifferences(from.live, to.live),
-  },
 
   schemas: {
     itemKind: schemasKind,

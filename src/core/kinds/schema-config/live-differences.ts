@@ -1,15 +1,12 @@
 import { createHash } from "node:crypto";
-import { byText } from "../../model/address.ts";
-import { newNodeChanges } from "../../model/changes.ts";
-import { defined, type JsonValue, own } from "../../model/json/json.ts";
+import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
-import { getOrAdd } from "../../model/maps.ts";
 import { eachNode, type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { ChangeFacts, ChangeGroup, DraftFacts } from "../../model/plan.ts";
 import type { SchemaTree } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
-import { isEnabled, nodesAt, riskOf, walkInSteps } from "../../model/schema-tree.ts";
+import { isEnabled, nodesAt, walkInSteps } from "../../model/schema-tree.ts";
 import type { ObservedSchemas } from "./read.ts";
 
 // The differences between two reads of the schemas of an integration. Columns that one of them leaves out are unknown, not different.
@@ -17,46 +14,6 @@ import type { ObservedSchemas } from "./read.ts";
 const ofSchema = ["enabled", "nameInDestination"] as const satisfies readonly (keyof LiveSchema)[];
 const ofTable = ["enabled", "nameInDestination", "syncMode", "cursorField"] as const satisfies readonly (keyof LiveTable)[];
 const ofColumn = ["enabled", "hashed", "nameInDestination", "isPrimaryKey"] as const satisfies readonly (keyof LiveColumn)[];
-
-/** By name. The change of a node that only one of them has is that of its field `exists`. */
-export function schemaDifferences(from: LiveSchemas, to: LiveSchemas): readonly ChangeGroup[] {
-  const all = newNodeChanges<ChangeFacts>();
-  const known = new Map<string, ChangeFacts>();
-  const add = (path: NodePath, field: string, { before, after }: { readonly before?: JsonValue; readonly after?: JsonValue }): void => {
-    if (before === after) return;
-    const key = JSON.stringify([field, { before, after }]);
-    const risk = (field === "enabled" || field === "hashed") && typeof after === "boolean" ? riskOf(field, after) : "neutral";
-    all.add(
-      path,
-      field,
-      getOrAdd(known, key, () => ({ ...defined({ before, after }), risk })),
-    );
-  };
-  /** Adds the differences of one node. Returns the pair if both sides have it. */
-  const compared = <T extends object>(
-    path: NodePath,
-    [before, after]: readonly [T | undefined, T | undefined],
-    fields: readonly (keyof T & string)[],
-  ): readonly [T, T] | undefined => {
-    add(path, "exists", { before: before !== undefined, after: after !== undefined });
-    if (before === undefined || after === undefined) return undefined;
-    // Their values are those of JSON.
-    for (const field of fields) add(path, field, defined({ before: before[field], after: after[field] }) as Parameters<typeof add>[2]);
-    return [before, after];
-  };
-  for (const schema of namesIn(from, to)) {
-    const schemas = compared([schema], [own(from, schema), own(to, schema)], ofSchema);
-    for (const table of schemas === undefined ? [] : namesIn(schemas[0].tables, schemas[1].tables)) {
-      const tables = compared([schema, table], [own(schemas?.[0].tables, table), own(schemas?.[1].tables, table)], ofTable);
-      const [before, after] = [tables?.[0].columns, tables?.[1].columns];
-      if (before === undefined || after === undefined) continue;
-      for (const column of namesIn(before, after)) compared([schema, table, column], [own(before, column), own(after, column)], ofColumn);
-    }
-  }
-  return all.changes();
-}
-
-const namesIn = (from: object, to: object): readonly string[] => [...new Set([...Object.keys(from), ...Object.keys(to)])].sort(byText);
 
 /**
  * Leaves that were read before a PATCH and that its response shows with another value or not at all, except those that

@@ -5,11 +5,10 @@ import { bindCommand } from "../../text/shell.ts";
 import { fold, nearest, suggestion } from "../../text/suggest.ts";
 import { columnsOf, type Fields, readOnlyMessage, unintendedIn, writtenDocument } from "../fields.ts";
 import { bindItem, blocked, boundIdentity, candidateTexts, goneObject, recordedFor, unitPerManifest } from "../identity.ts";
-import { type AccountView, type ComparedObject, emptyDiff, type Identity, type Kind } from "../kind.ts";
-import { leafChanges } from "../leaves.ts";
+import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { integrations, type LiveTag, tagFields, tags, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
-import { needsUsers, userRefFor } from "../users.ts";
+import { needsUsers } from "../users.ts";
 import { createdTag } from "./create.ts";
 import { fieldChanges, fieldCount, type TagUnit } from "./fields.ts";
 import { imported } from "./import.ts";
@@ -86,11 +85,6 @@ export const tag: Kind<TagUnit, LiveTag> = {
     },
   },
 
-  compared: {
-    list: tags,
-    differences: (from: ComparedObject<LiveTag>, to: ComparedObject<LiveTag>) => leafChanges(comparable(from), comparable(to)),
-  },
-
   identify: (resource, account) => boundIdentity(resource, account) ?? lookUp(resource as Resource<TagSpec>, account),
 
   units: (resources, account) => unitPerManifest(resources, account),
@@ -149,16 +143,6 @@ export const tag: Kind<TagUnit, LiveTag> = {
     unintended: (before, after, body) => unintendedIn(tagFields, { before, after }, body),
   },
 };
-
-/** With names for ids. */
-function comparable({ live: { description, owner, taggedResources = [] }, list }: ComparedObject<LiveTag>): object {
-  const user = userRefFor(owner, list(users).items);
-  const nameOf = (id: string): string => list(integrations).byId.get(id)?.name ?? id;
-  const resources = taggedResources.map(({ id }): readonly [string, true] => [nameOf(id), true]);
-  // Not even an empty map, which would be a value of its own.
-  const tagged = resources.length === 0 ? {} : { resources: Object.fromEntries(resources) };
-  return { description, owner: typeof user === "object" ? user.user : user, ...tagged };
-}
 
 function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
   const name = JSON.stringify(resource.spec.name);

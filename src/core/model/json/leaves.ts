@@ -2,7 +2,7 @@ import { isSecretReference } from "../settings/secret.ts";
 import { isObject, type JsonValue } from "./json.ts";
 import type { Pointer } from "./pointer.ts";
 
-export interface Leaf {
+interface Leaf {
   readonly path: Pointer;
   readonly value: JsonValue;
 }

@@ -1,6 +1,6 @@
 import { counted } from "../../text/counts.ts";
 import { isBelow, type Table } from "../blocks.ts";
-import type { Document, RenderOptions, Shown } from "../document.ts";
+import type { Document, RenderOptions } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
 import { objectsOf } from "../report/changes/objects.ts";
 import { targetTable } from "../report/targets.ts";
@@ -10,12 +10,12 @@ import { blocks, chip, type Html, html, isEmpty, joined, list, markupOf, note, p
 import { type Page, type Part, page } from "./page.ts";
 
 /** A single HTML file that loads nothing and runs no script. */
-export function renderHtml(document: Shown, options: RenderOptions): string {
+export function renderHtml(document: Document, options: RenderOptions): string {
   return markupOf(page(documentPage(document, options)));
 }
 
 /** The parts of that file, for a page that adds links to it. */
-export const documentPage = (document: Shown, options: RenderOptions): Page => pageOf(reportOf(document, options));
+export const documentPage = (document: Document, options: RenderOptions): Page => pageOf(reportOf(document, options));
 
 /** Documents of several targets are one page: a table of the targets, then each of them. */
 export function renderHtmlAll(documents: readonly Document[], options: RenderOptions): string {

@@ -1,11 +1,11 @@
 import { documentJson } from "../../text/document-json.ts";
-import type { Document, Renderer, Shown } from "../document.ts";
+import type { Document, Renderer } from "../document.ts";
 
 /** The document as JSON, in the format of a saved plan. */
 export const renderJson: Renderer = (document) => [...documentPieces(document)].join("");
 
 /** The same in pieces. */
-export function* documentPieces(document: Shown): Generator<string> {
+export function* documentPieces(document: Document): Generator<string> {
   yield* documentJson(document);
   yield "\n";
 }

@@ -4,7 +4,7 @@ import { andMore, joinParts, moreOf } from "../../text/lists.ts";
 import { spaced } from "../../text/paths.ts";
 import { cutMiddle } from "../../text/values.ts";
 import { besideHead, type ChangeBlock, type ChangeWhy, filledColumns, isBelow, type RuleChanges } from "../blocks.ts";
-import type { Document, RenderOptions, Shown } from "../document.ts";
+import type { Document, RenderOptions } from "../document.ts";
 import { attributionText, originText, traceText } from "../report/attribution.ts";
 import { causeText, countsText } from "../report/changes/changes.ts";
 import { guardText, liftReason } from "../report/refusals.ts";
@@ -19,7 +19,7 @@ import { code, fenced, prose, table } from "./escape.ts";
  * For pull requests, issues and job summaries (GitHub-flavoured), within the budget: the totals, why
  * apply refuses, findings, then the changes and everything else.
  */
-export function renderMarkdown(document: Shown, options: RenderOptions): string {
+export function renderMarkdown(document: Document, options: RenderOptions): string {
   return fitted(
     (detail) => drawMarkdown(reportOf(document, options, options.byRule === true || detail !== "full"), detail),
     options.budget,

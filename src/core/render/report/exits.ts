@@ -50,7 +50,6 @@ const kindMeanings: Readonly<Record<(Plan | Result)["kind"], Readonly<Record<str
   DriftReport: { changes: "there are differences that apply would change", policy: "the account violates a policy" },
   Result: {
     interrupted: "the run was interrupted",
-    snapshot: "a plan made from a snapshot cannot be applied",
     stale: "the account has changed since the plan was made",
     records: "the records could not be written",
     "lock-lost": "the run lost its lock",

@@ -4,7 +4,6 @@ import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { enumerate } from "../../text/describe.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
-import { timeText } from "./attribution.ts";
 import type { Words } from "./words.ts";
 
 /** One reason why apply refuses a plan. */
@@ -19,14 +18,13 @@ export interface Refusal {
 
 /** Why apply will refuse the plan; none for a report, and none if apply will run the plan. */
 export function refusalsOf(plan: Plan): readonly Refusal[] {
-  const { snapshot, guards, executable, kind } = plan;
+  const { guards, executable, kind } = plan;
   if (kind === "DriftReport") return [];
   if (wasNotRead(plan)) return [refusal(counted(errorCount(plan), "error"), notRead)];
   if (executable) return protectedRefusals(plan);
   const errors = errorCount(plan);
   return [
     ...(errors === 0 ? [] : [refusal(counted(errors, "error"), errorsText(errors))]),
-    ...(snapshot === undefined ? [] : [refusal("made from a snapshot", snapshotText(snapshot))]),
     ...guards.filter(({ allowed }) => allowed === undefined).map(guardRefusal),
   ];
 }
@@ -44,16 +42,13 @@ export function refusalTitle(plan: Plan): string {
 
 /** What a report may lack; full sentences. */
 export function limitsOf(plan: Plan): readonly string[] {
-  const { kind, complete, snapshot } = plan;
+  const { kind, complete } = plan;
   if (kind === "Plan")
     return complete || !plan.executable
       ? []
       : ["The plan is incomplete, because a read failed. Apply sends only what does not need that read."];
   if (wasNotRead(plan)) return [notRead];
-  return [
-    ...(complete ? [] : ["The report is incomplete, because a read failed. There may be more differences."]),
-    ...(snapshot === undefined ? [] : [`The report was made from a snapshot taken ${timeText(snapshot)}.`]),
-  ];
+  return [...(complete ? [] : ["The report is incomplete, because a read failed. There may be more differences."])];
 }
 
 /**
@@ -89,8 +84,6 @@ export const wasNotRead = (plan: Plan): boolean => errorCount(plan) > 0 && Objec
 
 const errorsText = (count: number): string =>
   count === 1 ? "There is 1 error. Fix it first." : `There are ${count} errors. Fix them first.`;
-
-const snapshotText = (taken: string): string => `The plan was made from a snapshot taken ${timeText(taken)}, so it cannot be applied.`;
 
 function guardRefusal(finding: GuardFinding): Refusal {
   const { guard, actual } = finding;

@@ -1,9 +1,7 @@
 import { changeCount, eachChange, isOutside } from "../../model/changes.ts";
-import type { Comparison } from "../../model/comparison.ts";
 import type { GuardFinding } from "../../model/findings.ts";
 import type { Deferred, Item, Loosened, Manual, Plan, Result, Unverifiable } from "../../model/plan.ts";
 import { type Diagnostic, placeText } from "../../model/problem.ts";
-import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, grouped, joinParts } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
@@ -11,7 +9,7 @@ import { shellWord } from "../../text/shell.ts";
 import { errorsFirst } from "../../text/signs.ts";
 import { valueAt, valueLines } from "../../text/values.ts";
 import { code, type Entry, id, type Line, listLine, muted, name, place, type Section, value } from "../blocks.ts";
-import type { RenderOptions, Shown } from "../document.ts";
+import type { Document, RenderOptions } from "../document.ts";
 import { attributionText, traceText } from "./attribution.ts";
 import { blockedGroups } from "./blocked.ts";
 import { columnsSection } from "./columns.ts";
@@ -25,11 +23,10 @@ import { elsewhereSection, unmanagedSection } from "./unmanaged.ts";
 import { severityTones } from "./words.ts";
 
 /** Everything but the changes, in the order of a page. A section without entries is left out. */
-export const sectionsOf = (document: Shown, options: RenderOptions, byRule: boolean): readonly Section[] =>
+export const sectionsOf = (document: Document, options: RenderOptions, byRule: boolean): readonly Section[] =>
   sectionsOfKind(document, options, byRule).filter(({ entries, isSentence }) => entries.length > 0 || isSentence === true);
 
-function sectionsOfKind(document: Shown, { verbose, isResolved = false, touches }: RenderOptions, byRule: boolean): readonly Section[] {
-  if (document.kind === "Comparison") return onlyInOne(document);
+function sectionsOfKind(document: Document, { verbose, isResolved = false, touches }: RenderOptions, byRule: boolean): readonly Section[] {
   const problems = errorsFirst(document.diagnostics);
   if (document.kind === "Validation") return [failedReads(problems), ...otherProblems(problems)];
   const { kind, policy } = document;
@@ -240,20 +237,6 @@ const unverifiable = (all: readonly Unverifiable[]): Section => ({
     isBrief: true,
   })),
 });
-
-/** The objects that only one of two accounts has. */
-const onlyInOne = ({ from, to, onlyFrom, onlyTo }: Comparison): readonly Section[] =>
-  [
-    { account: from, objects: onlyFrom },
-    { account: to, objects: onlyTo },
-  ].map(({ account, objects }, index) => ({
-    id: `lone-${index + 1}`,
-    title: `Only in ${visible(account)}`,
-    count: objects.length,
-    part: "work",
-    noun: "object",
-    entries: objects.map(({ address, id: liveId }) => ({ head: [[name(address)], [id(liveId)]] })),
-  }));
 
 /** The ids that apply recorded; with -v every binding. */
 function ids({ items, bindings }: Result, verbose: boolean): Section {

@@ -4,8 +4,7 @@ import { visible } from "../../text/control-characters.ts";
 import { counted, countList } from "../../text/counts.ts";
 import { joinParts, targetList } from "../../text/lists.ts";
 import { severities } from "../../text/signs.ts";
-import type { Document, Shown } from "../document.ts";
-import { alarmsIn } from "./changes/groups.ts";
+import type { Document } from "../document.ts";
 import { isDone, outcomesText } from "./outcomes.ts";
 import { openFindings } from "./policies.ts";
 import { refusalTitle, wasNotRead } from "./refusals.ts";
@@ -26,9 +25,8 @@ export function emptyText(plan: Plan): string {
   const unverifiable = plan.unverifiable.reduce((sum, { paths }) => sum + paths.length, 0);
   const objects = counted(plan.summary.noop, "object");
   const no = plan.kind === "Plan" ? "No changes." : "No drift.";
-  const live = plan.snapshot === undefined ? "account" : `snapshot of ${plan.snapshot}`;
-  if (unverifiable === 0) return `${no} The ${live} matches the manifests (${objects} compared).`;
-  return `${no} As far as the service shows it, the ${live} matches the manifests (${objects} in sync, ${counted(unverifiable, "value")} unverifiable).`;
+  if (unverifiable === 0) return `${no} The account matches the manifests (${objects} compared).`;
+  return `${no} As far as the service shows it, the account matches the manifests (${objects} in sync, ${counted(unverifiable, "value")} unverifiable).`;
 }
 
 /** The whole plan in one line: "1 to create, 2 to update; 1 manual; 3 protect, 0 expose". */
@@ -135,14 +133,10 @@ export interface StateCount {
 }
 
 /** The most important numbers of a document, the worst first. */
-export function stateCounts(document: Shown, changeCount: number): readonly StateCount[] {
+export function stateCounts(document: Document, changeCount: number): readonly StateCount[] {
   if (document.kind === "Validation") return [];
   const words = wordsOf(document.kind);
   const changes: StateCount = { label: `${words.change}s`, count: changeCount, part: "changes" };
-  if (document.kind === "Comparison") {
-    const count = alarmsIn(document.items);
-    return [{ label: words.risks[0], count, part: "changes", isAlarm: count > 0 }, changes];
-  }
   const isReport = document.kind === "DriftReport";
   const violations = openFindings(document.policy);
   // In a report every finding exists.

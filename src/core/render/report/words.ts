@@ -2,7 +2,7 @@ import type { Change } from "../../model/plan.ts";
 import type { Severity } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
 import type { Tone } from "../blocks.ts";
-import type { Shown } from "../document.ts";
+import type { Document } from "../document.ts";
 import type { Grouping } from "./changes/groups.ts";
 
 /**
@@ -10,7 +10,7 @@ import type { Grouping } from "./changes/groups.ts";
  * is now.
  */
 export interface Words {
-  readonly kind: Shown["kind"];
+  readonly kind: Document["kind"];
   /** "Plan", the beginning of the title. */
   readonly title: string;
   /** Between the title and the target. */
@@ -20,7 +20,7 @@ export interface Words {
   /** Heads of the columns with values. */
   readonly before: string;
   readonly after: string;
-  /** Shown for a value that is not known. */
+  /** Document for a value that is not known. */
   readonly unknown: string;
   readonly unset: string;
   readonly change: string;
@@ -44,7 +44,7 @@ const plan: Words = {
   risks: ["exposes", "protects"],
 };
 
-const words: Readonly<Record<Shown["kind"], Words>> = {
+const words: Readonly<Record<Document["kind"], Words>> = {
   Plan: plan,
   DriftReport: {
     ...plan,
@@ -56,25 +56,11 @@ const words: Readonly<Record<Shown["kind"], Words>> = {
     change: "difference",
     risks: ["exposed", "stricter"],
   },
-  Comparison: {
-    ...plan,
-    kind: "Comparison",
-    title: "Comparison",
-    preposition: "of",
-    command: "dimsync compare",
-    before: "From",
-    after: "To",
-    unknown: "(none)",
-    unset: "(none)",
-    change: "difference",
-    by: "value",
-    risks: ["less protected", "more protected"],
-  },
   Result: { ...plan, kind: "Result", title: "Apply", preposition: "on", command: "dimsync apply" },
   Validation: { ...plan, kind: "Validation", title: "Validation", command: "dimsync validate" },
 };
 
-export const wordsOf = (kind: Shown["kind"]): Words => words[kind];
+export const wordsOf = (kind: Document["kind"]): Words => words[kind];
 
 /** What the grouped form leaves out. A command follows. */
 export const groupedText = (changes: number, grouping: Grouping, words: Words): string =>

@@ -1,7 +1,7 @@
 import { visible } from "../../text/control-characters.ts";
 import { joinParts } from "../../text/lists.ts";
 import type { Section } from "../blocks.ts";
-import type { Document, RenderOptions, Shown } from "../document.ts";
+import type { Document, RenderOptions } from "../document.ts";
 import { hasTargets, targetTable } from "../report/targets.ts";
 import { groupedText } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
@@ -9,7 +9,7 @@ import { apart, changeBlock, commandLines, inOrder, sectionBlocks, stacked, tabl
 import { type Cell, cell, joined, type Screen, screenOf, tableLines, wrap } from "./layout.ts";
 
 /** For a terminal. The result is last, because the end stays on the screen. */
-export const renderHuman = (document: Shown, options: RenderOptions): string => drawHuman(reportOf(document, options), options);
+export const renderHuman = (document: Document, options: RenderOptions): string => drawHuman(reportOf(document, options), options);
 
 export function drawHuman(report: Report, options: RenderOptions): string {
   const screen = screenOf(options);

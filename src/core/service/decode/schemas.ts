@@ -23,7 +23,7 @@ export const decodeSchemas = (data: unknown, where: Where): LiveSchemas =>
   decodeSchemaMap(memberOf({ value: data, where, above: "/data" }, "schemas"));
 
 /** The map by schema name. Changes it in place. @throws ServiceError E_MALFORMED_ANSWER */
-export function decodeSchemaMap(part: Part): LiveSchemas {
+function decodeSchemaMap(part: Part): LiveSchemas {
   const { where } = part;
   const schemas = treeOf(part);
   for (const name of Object.keys(schemas)) {

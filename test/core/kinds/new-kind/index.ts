@@ -1,6 +1,5 @@
 import { bindItem, boundIdentity, goneObject } from "../../../../src/core/kinds/identity.ts";
-import { type ComparedObject, emptyDiff, type ImportedObjects, type Kind, type Unit } from "../../../../src/core/kinds/kind.ts";
-import { leafChanges } from "../../../../src/core/kinds/leaves.ts";
+import { emptyDiff, type ImportedObjects, type Kind, type Unit } from "../../../../src/core/kinds/kind.ts";
 import { idOf, memberOf, textOf } from "../../../../src/core/model/decode.ts";
 import { urlPath } from "../../../../src/core/model/json/pointer.ts";
 import type { DraftItem } from "../../../../src/core/model/plan.ts";
@@ -33,11 +32,6 @@ export const note: Kind<NoteUnit, LiveNote> = {
   references: () => [],
   lists: () => [notes],
   imported,
-  compared: {
-    list: notes,
-    differences: ({ live: from }: ComparedObject<LiveNote>, { live: to }: ComparedObject<LiveNote>) =>
-      leafChanges({ text: from.text }, { text: to.text }),
-  },
   liveView: { columns: ["id", "name", "text"] },
 
   identify(resource, account) {

@@ -8,7 +8,6 @@ test.each([
   { args: ["plan", "--out", "plan.json"], code: 0 },
   { args: ["apply", "--yes"], code: 0 },
   { args: ["import"], code: 1 },
-  { args: ["snapshot", "--out", "account.json"], code: 0 },
   { args: ["bind", "Asset/lake=d-1"], code: 0 },
   { args: ["validate", "-o", "sarif=problems.sarif"], code: 0 },
 ])("$args writes its files under Yarn Plug'n'Play", async ({ args, code }) => {

@@ -27,11 +27,6 @@ const rows: Readonly<Record<string, readonly [members: Partial<Plan>, title: str
     "(apply will refuse it: 2 errors)",
     ["The account was not read. Fix the errors first."],
   ],
-  "a failed read and a snapshot": [
-    { executable: false, complete: false, snapshot: "2026-03-01T09:00:00.000Z" },
-    "(apply will refuse it: made from a snapshot)",
-    ["The plan was made from a snapshot taken 2026-03-01 09:00 UTC, so it cannot be applied."],
-  ],
   "uncommitted changes on a protected target": [
     { protected: true, git: { commit: "4f2c1ab", dirty: true, changedFiles: ["manifests/a.yaml"] } },
     "(apply will refuse it: uncommitted changes in manifests/a.yaml)",

@@ -65,8 +65,7 @@ export function changeLines(object: WithChanges, words: Words, most = Number.POS
     changes.push(change);
   }
   // A plan has all changes of a table in one place.
-  const rank = (change: Change): number => (words.kind === "Comparison" && !isAlarm(change) ? 1 : 0);
-  return changes.sort((a, b) => rank(a) - rank(b) || byText(a.path, b.path)).map((change) => changeLine(change, words));
+  return changes.sort((a, b) => byText(a.path, b.path)).map((change) => changeLine(change, words));
 }
 
 function leaves(change: Change): readonly Change[] {

@@ -52,4 +52,4 @@ export function objectsOf(all: readonly Item[], words: Words): readonly ReportOb
 }
 
 /** The object that an item is part of: the integration of its schemas, the tag of a relation. */
-export const ownerOf = (address: string): string => manifestOfSchemas(address) ?? objectAddress(address);
+const ownerOf = (address: string): string => manifestOfSchemas(address) ?? objectAddress(address);

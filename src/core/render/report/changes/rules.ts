@@ -158,7 +158,6 @@ function whatText({ path, facts: { before, after }, count, tables, integrations 
     ...(hasSeveral ? [`of ${integrations.size === 1 ? only : counted(integrations.size, "integration")}`] : []),
   ].join(" ");
   if (words.kind === "DriftReport") return `${where}: ${leaf} ${String(before)}, desired ${String(after)}`;
-  if (words.kind === "Comparison") return `${where}: ${leaf} ${valueOr(before, words.unknown)} → ${valueOr(after, words.unset)}`;
   if (typeof after === "string") return `set ${leaf} of ${where}: ${valueOr(before, words.unknown)} → ${valueOr(after, words.unset)}`;
   const verb = leaf === "hashed" ? (after === true ? "hash" : "unhash") : after === true ? "enable" : "disable";
   return `${verb} ${where}`;
