@@ -14,9 +14,11 @@ import type { RunEnvironment } from "./session.ts";
 
 const digestKeyIn = (env: Environment) => ({ digestKey: env["DIMSYNC_DIGEST_KEY"] });
 
-/** Saves a plan as a file. Throws like `writePlanFile`. */
-export const savePlan = (file: string, plan: Plan, { env, signal }: Pick<RunEnvironment, "env" | "signal">): Promise<void> =>
-  writePlanFile(file, plan, { ...digestKeyIn(env), signal });
+/** Saves a plan as a file. Throws the signal's reason, and like `writePlanFile`. */
+export async function savePlan(file: string, plan: Plan, { env, signal }: Pick<RunEnvironment, "env" | "signal">): Promise<void> {
+  signal.throwIfAborted();
+  await writePlanFile(file, plan, digestKeyIn(env));
+}
 
 /** Reads a saved plan and checks that it was not edited; `checkSavedPlan` checks whether it can be used. Throws like `readPlanFile`. */
 export const readSavedPlan = (file: string, env: Environment): Promise<Plan> =>

@@ -1,12 +1,10 @@
 import { constants } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import { byText } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import { DeepNesting, parseJson } from "../model/json/parse.ts";
 import type { Plan, Result } from "../model/plan.ts";
-import { newPauses } from "../model/runtime/event-loop.ts";
 import { masked } from "../model/settings/secret.ts";
 import type { Code } from "../model/titles.ts";
 import { documentJson } from "../text/document-json.ts";
@@ -18,11 +16,6 @@ export interface PlanFileOptions {
   readonly digestKey?: string | undefined;
 }
 
-interface PlanWriteOptions extends PlanFileOptions {
-  /** Ends the writing when aborted. The file is then as it was. */
-  readonly signal?: AbortSignal;
-}
-
 interface DocumentReadOptions extends PlanFileOptions {
   /** The check against the JSON Schema; called with the document without `integrity`. */
   readonly validate?: (value: unknown) => boolean;
@@ -32,27 +25,20 @@ const supportedMajor = 2;
 
 /**
  * Writes the plan with its digest (`integrity`). The digest of one in which a secret was masked does not match: apply must not send the mask.
- * Written atomically and readable by its owner only. Throws E_PLAN_WRITE (exit 1), and the signal's reason. */
-export async function writePlanFile(file: string, plan: Plan, { digestKey, signal }: PlanWriteOptions = {}): Promise<void> {
+ * Written atomically and readable by its owner only. Throws E_PLAN_WRITE (exit 1).
+ */
+export async function writePlanFile(file: string, plan: Plan, { digestKey }: PlanFileOptions = {}): Promise<void> {
   // The digest covers what a reader parses: not the digest of a file that the plan was read from.
   const { integrity: _, ...document }: Plan & { readonly integrity?: unknown } = plan;
-  const signed = { ...document, integrity: { digest: await digestOf(document, digestKey) } };
-  await writeAtomic(file, planPieces(signed, signal), { mode: 0o600 }).catch((error: unknown) => {
-    signal?.throwIfAborted();
+  const signed = { ...document, integrity: { digest: digestOf(document, digestKey) } };
+  const text = masked(`${[...documentJson(signed)].join("")}\n`);
+  await writeAtomic(file, text, { mode: 0o600 }).catch((error: unknown) => {
     throw new DimsyncError(
       "E_PLAN_WRITE",
       `The plan could not be saved as ${file}: ${reasonOf(error)}. Choose another file with --out, or make the folder writable.`,
       { cause: error },
     );
   });
-}
-
-function* planPieces(signed: object, signal: AbortSignal | undefined): Generator<string> {
-  for (const piece of documentJson(signed)) {
-    signal?.throwIfAborted();
-    yield masked(piece);
-  }
-  yield "\n";
 }
 
 /**
@@ -62,7 +48,7 @@ function* planPieces(signed: object, signal: AbortSignal | undefined): Generator
 export async function readPlanFile(file: string, options: DocumentReadOptions = {}): Promise<Plan> {
   const { document, digest } = toDocument(file, await parse(file));
   if (own(document, "kind") !== "Plan") throw notAPlan(file, "it is not a plan", "Use a file that `dimsync plan --out FILE` wrote.");
-  refuseFault(file, await integrityFault(document, digest, options.digestKey));
+  refuseFault(file, integrityFault(document, digest, options.digestKey));
   if (!isPlan(document) || !isValid(document, options))
     throw unusable(file, "members are missing or have the wrong type", "Make the plan again.");
   return document;
@@ -75,21 +61,19 @@ export async function readPlanFile(file: string, options: DocumentReadOptions = 
  */
 export async function readDocuments(file: string, options: DocumentReadOptions = {}): Promise<readonly (Plan | Result)[]> {
   const value = await parse(file);
-  if (!Array.isArray(value)) return [await readDocument(file, value, options)];
+  if (!Array.isArray(value)) return [readDocument(file, value, options)];
   if (value.length === 0) throw notAPlan(file, "it is an empty list", written);
-  const documents: (Plan | Result)[] = [];
-  for (const one of value) documents.push(await readDocument(file, one, options));
-  return documents;
+  return value.map((one) => readDocument(file, one, options));
 }
 
-async function readDocument(file: string, value: unknown, options: DocumentReadOptions): Promise<Plan | Result> {
+function readDocument(file: string, value: unknown, options: DocumentReadOptions): Plan | Result {
   const { document, digest } = toDocument(file, value);
   const kind = own(document, "kind");
   if (kind !== "Plan" && kind !== "DriftReport" && kind !== "Result") {
     throw notAPlan(file, "it is not a plan, drift report or result", written);
   }
   const isSigned = typeof digest === "string" && digest.startsWith("hmac-sha256:");
-  const fault = digest === undefined ? undefined : await integrityFault(document, digest, isSigned ? options.digestKey : undefined);
+  const fault = digest === undefined ? undefined : integrityFault(document, digest, isSigned ? options.digestKey : undefined);
   if (fault !== "keyless") refuseFault(file, fault);
   const valid = isValid(document, options);
   if (valid && isPlan(document)) return document;
@@ -195,40 +179,21 @@ const hasLists = (value: Readonly<Record<string, unknown>>, ...keys: readonly st
 /** The problem with the digest of a document. "keyless": it needs a key and there is none. "unsigned": there is a key and it was made without one. */
 type IntegrityFault = "missing" | "differs" | "keyless" | "unsigned";
 
-/** The canonical JSON of the document in pieces, one for each element of a list. */
-function* canonicalPieces(document: object): Generator<string> {
-  const members = Object.entries(document)
-    .filter(([, value]) => value !== undefined)
-    .sort(([a], [b]) => byText(a, b));
-  for (const [position, [key, value]] of members.entries()) {
-    yield `${position === 0 ? "{" : ","}${JSON.stringify(key)}:`;
-    if (!Array.isArray(value) || value.length === 0) yield canonicalJson(value);
-    else for (const [index, element] of value.entries()) yield `${index === 0 ? "[" : ","}${canonicalJson(element)}`;
-    if (Array.isArray(value) && value.length > 0) yield "]";
-  }
-  yield "}";
-}
-
 /** `sha256:HEX` of the document's canonical JSON, or `hmac-sha256:HEX` with a key. An empty key counts as none. The document has no member `integrity`. */
-export async function digestOf(document: object, digestKey: string | undefined): Promise<string> {
+export function digestOf(document: object, digestKey: string | undefined): string {
   const hash = digestKey ? createHmac("sha256", digestKey) : createHash("sha256");
-  const pause = newPauses();
-  for (const piece of canonicalPieces(document)) {
-    hash.update(piece);
-    await pause();
-  }
-  return `${digestKey ? "hmac-sha256" : "sha256"}:${hash.digest("hex")}`;
+  return `${digestKey ? "hmac-sha256" : "sha256"}:${hash.update(canonicalJson(document)).digest("hex")}`;
 }
 
 /** Compares the document with its digest; undefined if they match. */
-async function integrityFault(document: object, digest: unknown, digestKey: string | undefined): Promise<IntegrityFault | undefined> {
+function integrityFault(document: object, digest: unknown, digestKey: string | undefined): IntegrityFault | undefined {
   if (digest === undefined) return digestKey ? "unsigned" : "missing";
   if (typeof digest !== "string") return "differs";
   if (digest.startsWith("hmac-sha256:") && !digestKey) return "keyless";
   if (digest.startsWith("sha256:") && digestKey) return "unsigned";
   const actual = Buffer.from(digest);
   try {
-    const expected = Buffer.from(await digestOf(document, digestKey));
+    const expected = Buffer.from(digestOf(document, digestKey));
     return expected.length === actual.length && timingSafeEqual(expected, actual) ? undefined : "differs";
   } catch (error) {
     // Nested too deeply to be printed, so dimsync did not write it.

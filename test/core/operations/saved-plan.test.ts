@@ -259,7 +259,7 @@ describe("a saved plan", () => {
   const edited = async (at: Scene, edit: (plan: Plan & { readonly items: Editable[] }) => Partial<Plan>): Promise<void> => {
     const { integrity: _, ...plan } = JSON.parse(readFileSync(join(at.folder, "plan.json"), "utf8"));
     const next = { ...plan, ...edit(plan) };
-    at.write("plan.json", JSON.stringify({ ...next, integrity: { digest: await digestOf(next, undefined) } }));
+    at.write("plan.json", JSON.stringify({ ...next, integrity: { digest: digestOf(next, undefined) } }));
   };
   const withGold = (edit: (gold: Editable) => Partial<Item>) => (plan: Plan) => ({
     items: plan.items.map((item) => (item.address === "Tag/gold" && item.action === "update" ? { ...item, ...edit(item) } : item)),
