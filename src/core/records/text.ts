@@ -16,7 +16,7 @@ import type { Content } from "./shared/store.ts";
 // `records export` prints it, and `records migrate` copies it. A new member needs an entry in `sections` and nothing else.
 
 /** What the first line says about the text. */
-export interface TextHead {
+interface TextHead {
   readonly target: string;
   /** Of the store that keeps the text; "" in an export. */
   readonly id: string;
@@ -30,49 +30,25 @@ const keptApplied = 1_000;
 const keptUnlocked = 50;
 
 /** Equal content gives equal text. Ids, names and digests of the account are in it, and no secrets. */
-export const printRecords = (head: TextHead, content: Content): string =>
-  [headLine(head), ...linesBySection(content).flatMap(({ lines }) => lines.map((line) => line.text))].map((line) => `${line}\n`).join("");
-
-/** The first line: a text, or the files of one, begin with it. */
-export const headLine = ({ target, id }: TextHead): string => JSON.stringify([title, format, { target, id }]);
-
-/** A line without its line break. */
-interface Line {
-  readonly key: string;
-  readonly text: string;
-}
-
-interface SectionLines {
-  readonly name: keyof Flat;
-  /** Whether each line has a key of its own, so that their order does not matter. */
-  readonly isKeyed: boolean;
-  readonly lines: readonly Line[];
-}
-
-/** The lines of each section. */
-export function linesBySection({ state: { version: _, ...state }, ...content }: Content): readonly SectionLines[] {
+export function printRecords({ target, id }: TextHead, { state: { version: _, ...state }, ...content }: Content): string {
   const values: Readonly<Record<string, unknown>> = { ...state, ...content };
-  return sectionNames.map((name) => {
-    const { isKeyed, parts } = sectionNamed(name);
-    const lines = parts(values[name]).map((each) => ({ key: keyOf(each), text: textOf(name, each) }));
+  const lines = sectionNames.flatMap((name) => {
+    const { isSorted, parts } = sectionNamed(name);
+    const texts = parts(values[name]).map((each) => textOf(name, each));
     // The text does not depend on the order in which things happened.
-    return { name, isKeyed, lines: isKeyed ? lines.sort((a, b) => byText(a.text, b.text)) : lines };
+    return isSorted ? texts.sort(byText) : texts;
   });
+  return [JSON.stringify([title, format, { target, id }]), ...lines].map((line) => `${line}\n`).join("");
 }
-
-const keyOf = (parts: readonly unknown[]): string => (parts.length === 1 ? String(parts[0]) : parts.slice(0, -1).join("\n"));
 
 const textOf = (name: string, parts: readonly unknown[]): string => printableJson(canonicalJson([name, ...parts]));
 
-/** Reads what `printRecords` printed. The state has no version. `placeOf`: names a line in a message. Throws ContentError. */
-export function parseRecords(
-  text: string,
-  placeOf = (line: number): string => `line ${line}`,
-): { readonly head: TextHead; readonly content: Content } {
+/** Reads what `printRecords` printed. The state has no version. Throws ContentError. */
+export function parseRecords(text: string): { readonly head: TextHead; readonly content: Content } {
   const [first = "", ...lines] = text.split("\n");
   const head = parseHead(listIn(first, placeOf(1)));
   const values: Record<string, unknown> = Object.fromEntries(sectionNames.map((name) => [name, sectionNamed(name).empty()]));
-  listsIn(lines, placeOf).forEach((list, index) => {
+  listsIn(lines).forEach((list, index) => {
     if (list.length > 0) readLine(values, list, () => placeOf(index + 2));
   });
   // Each section has put a value of its type there.
@@ -88,8 +64,10 @@ function parseHead([found, version, head]: readonly unknown[]): TextHead {
   return headMembers(head);
 }
 
+const placeOf = (line: number): string => `line ${line}`;
+
 /** The list of each line; an empty one for an empty line. */
-function listsIn(lines: readonly string[], placeOf: (line: number) => string): readonly (readonly unknown[])[] {
+function listsIn(lines: readonly string[]): readonly (readonly unknown[])[] {
   try {
     // One call for all lines is much faster than one for each.
     const lists: unknown = parseJson(`[${lines.map((line) => (line === "" ? "[]" : line)).join(",\n")}]`);
@@ -182,8 +160,8 @@ type Flat = Omit<Content, "state"> & Omit<RecordsState, "version">;
 
 /** How a member of the content is written as lines. */
 interface Section<T> {
-  /** Whether each line has a key of its own, so that their order does not matter. */
-  readonly isKeyed: boolean;
+  /** Whether the order of the lines does not matter. */
+  readonly isSorted: boolean;
   readonly empty: () => T;
   /** The value with one more line, given without its name. It may be the same value. Throws ContentError. */
   add(value: T, parts: readonly unknown[]): T;
@@ -193,7 +171,7 @@ interface Section<T> {
 
 /** One line, or none. */
 const one = <T>(read: Reader<T>, print: (value: T) => unknown = read): Section<T | undefined> => ({
-  isKeyed: false,
+  isSorted: false,
   empty: () => undefined,
   add: (_, [value]) => read(value),
   parts: (value) => (value === undefined ? [] : [[print(value)]]),
@@ -201,7 +179,7 @@ const one = <T>(read: Reader<T>, print: (value: T) => unknown = read): Section<T
 
 /** A line for each value. */
 const list = <T>(read: Reader<T>, most?: number): Section<T[]> => ({
-  isKeyed: false,
+  isSorted: false,
   empty: () => [],
   add(values, [value]) {
     values.push(read(value));
@@ -212,7 +190,7 @@ const list = <T>(read: Reader<T>, most?: number): Section<T[]> => ({
 
 /** A line for each key. */
 const map = <T>(key: Reader<string>, read: Reader<T>): Section<Map<string, T>> => ({
-  isKeyed: true,
+  isSorted: true,
   empty: () => new Map(),
   add: (values, [name, value]) => values.set(key(name), read(value)),
   parts: (values) => [...values].map(([name, value]) => [name, read(value)]),
@@ -220,7 +198,7 @@ const map = <T>(key: Reader<string>, read: Reader<T>): Section<Map<string, T>> =
 
 /** A line for each key of each address. */
 const mapByAddress = <T>(read: Reader<T>): Section<Map<Address, Map<string, T>>> => ({
-  isKeyed: true,
+  isSorted: true,
   empty: () => new Map(),
   add(all, [of, key, value]) {
     const at = address(of);
@@ -231,12 +209,12 @@ const mapByAddress = <T>(read: Reader<T>): Section<Map<Address, Map<string, T>>>
 
 /** In the order of the text. */
 const sections: { readonly [K in keyof Flat]-?: Section<Flat[K]> } = {
-  epoch: { isKeyed: false, empty: () => 0, add: (_, [epoch]) => count(epoch), parts: (epoch) => [[epoch]] },
+  epoch: { isSorted: false, empty: () => 0, add: (_, [epoch]) => count(epoch), parts: (epoch) => [[epoch]] },
   lease: one(lease, storedLease),
   unlocked: list(unlockedRun, keptUnlocked),
   open: list(openIntent),
   created: map(address, createdEntry),
-  forgotten: { ...list(text), isKeyed: true },
+  forgotten: { ...list(text), isSorted: true },
   bindings: map(address, binding),
   applied: {
     ...map(text, appliedPlan),
@@ -248,7 +226,7 @@ const sections: { readonly [K in keyof Flat]-?: Section<Flat[K]> } = {
   },
   appliedCommit: one(commit),
   longestSeen: {
-    isKeyed: true,
+    isSorted: true,
     empty: () => ({}),
     add: (lengths, [name, length]) => ({ ...lengths, [text(name)]: count(length) }),
     parts: (lengths) => Object.entries(lengths),
@@ -262,7 +240,6 @@ const sections: { readonly [K in keyof Flat]-?: Section<Flat[K]> } = {
 
 const sectionNamed = (name: keyof Flat): Section<unknown> => sections[name];
 
-/** Whether the text can have lines of this name. */
-export const isSectionName = (name: unknown): name is keyof Flat => typeof name === "string" && Object.hasOwn(sections, name);
+const isSectionName = (name: unknown): name is keyof Flat => typeof name === "string" && Object.hasOwn(sections, name);
 
 const sectionNames = Object.keys(sections) as readonly (keyof Flat)[];

@@ -7,12 +7,12 @@ import { DimsyncError } from "../../model/errors.ts";
 import { emptyContent } from "../facts.ts";
 import { ContentError } from "../readers.ts";
 import { recordsRefused, recordsUnclear, recordsUnreadable } from "../store-errors.ts";
+import { parseRecords, printRecords } from "../text.ts";
 import { commitMessage, writeCommit } from "./commit.ts";
-import { contentOf, filesOf } from "./content.ts";
 import { land } from "./land.ts";
 import type { RecordsRepository } from "./repository.ts";
 import { type GitStoreOptions, loadTip, openStore } from "./store.ts";
-import { type Files, readCommit } from "./tree.ts";
+import { readCommit } from "./tree.ts";
 
 /**
  * Makes new, empty records at the ref, and returns their id. Records that were made before for the same
@@ -23,12 +23,12 @@ export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Prom
   const id = randomBytes(16).toString("hex");
   const store = openStore({ ...options, id });
   const repository = await store.repository(true);
-  const files = filesOf({ target: options.target, id }, emptyContent);
   try {
     const subject = await subjectFor(options);
+    const text = printRecords({ target: options.target, id }, emptyContent);
     const message = commitMessage({ subject, changes: [], runId: "init", runUrl: undefined, content: emptyContent });
     if ((await repository.tip()) !== undefined) return await unusedRecords(options, repository, subject);
-    const { id: commit } = await writeCommit(repository.place, { files, before: undefined, parent: undefined, message, key: store.key });
+    const commit = await writeCommit(repository.place, { text, parent: undefined, message, key: store.key });
     const landing = await land(repository, { commit, parent: undefined }, store);
     if (landing.outcome === "lost") return await unusedRecords(options, repository, subject);
     if (landing.outcome === "refused") throw recordsRefused(store, landing.words);
@@ -56,20 +56,17 @@ async function unusedRecords(options: Omit<GitStoreOptions, "id">, repository: R
       : await readCommit(repository.place, repository.fetched).catch((error: unknown) => {
           throw error instanceof ContentError ? exists(options, "") : error;
         });
-  const files = new Map(found?.tree.files);
-  const id = idIn(files);
-  files.delete("seal");
-  const unused = filesOf({ target: options.target, id }, emptyContent);
-  const isUnused = files.size === unused.size && [...unused].every(([path, text]) => files.get(path) === text);
+  const id = idIn(found?.text ?? "");
+  const isUnused = found?.text === printRecords({ target: options.target, id }, emptyContent);
   if (id === "" || !isUnused || found?.subject !== subject) throw exists(options, id);
   await loadTip(openStore({ ...options, id }), true);
   return id;
 }
 
-/** "" if dimsync did not write the files. */
-function idIn(files: Files): string {
+/** "" if dimsync did not write the text. */
+function idIn(text: string): string {
   try {
-    return contentOf(files).head.id;
+    return parseRecords(text).head.id;
   } catch (error) {
     if (!(error instanceof ContentError)) throw error;
     return "";

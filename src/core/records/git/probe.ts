@@ -18,10 +18,10 @@ export interface GitProbe {
  */
 export async function probeGit(options: GitStoreOptions): Promise<GitProbe> {
   const store = openStore(options);
-  const { version, tree } = await loadTip(store, false);
+  const { version, isSealed } = await loadTip(store, false);
   return {
     ref: options.ref,
-    isSealed: tree.files.has("seal"),
+    isSealed,
     hasKey: options.key !== undefined,
     refused: await dryRun(() => store.repository(true), version),
   };

@@ -7,13 +7,13 @@ import { type Clock, systemClock } from "../lease.ts";
 import { ContentError } from "../readers.ts";
 import type { Content, Version } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsUnreadable } from "../store-errors.ts";
-import { contentOf } from "./content.ts";
+import { parseRecords } from "../text.ts";
 import { openRepositories, type RecordsRepository, type Repositories } from "./repository.ts";
-import { type ReadCommit, readCommit, sealMatches, sealOf, type Tree } from "./tree.ts";
+import { type ReadCommit, readCommit, sealMatches, sealOf } from "./tree.ts";
 
 /** A commit at the ref, read and checked. */
 export interface Tip extends Version {
-  readonly tree: Tree;
+  readonly isSealed: boolean;
 }
 
 export interface GitStoreOptions {
@@ -95,17 +95,17 @@ export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Pr
 
 /** Reads the fetched commit. Throws GitError, E_RECORDS_GONE, E_RECORDS_READ. */
 async function readTip(store: GitStore, { place, fetched }: RecordsRepository, known: Tip | undefined): Promise<Tip> {
-  const commit = await readCommit(place, fetched, known?.tree).catch((error: unknown) => {
+  const commit = await readCommit(place, fetched).catch((error: unknown) => {
     throw error instanceof ContentError ? recordsInvalid(store, error.message, error) : error;
   });
   if (commit.id === known?.version) return known;
   if (store.key !== undefined) checkSeal(store, commit, store.key);
-  return { version: commit.id, tree: commit.tree, content: decode(store, commit) };
+  return { version: commit.id, isSealed: commit.seal !== undefined, content: decode(store, commit) };
 }
 
-function decode(store: GitStore, { id: version, tree }: ReadCommit): Content {
+function decode(store: GitStore, { id: version, text }: ReadCommit): Content {
   try {
-    const { head, content } = contentOf(tree.files);
+    const { head, content } = parseRecords(text);
     if (head.id !== store.id) throw recordsForeign(store, head.id, store.id);
     return { ...content, state: { ...content.state, version } };
   } catch (error) {
@@ -113,9 +113,9 @@ function decode(store: GitStore, { id: version, tree }: ReadCommit): Content {
   }
 }
 
-function checkSeal(store: GitStore, { tree, parent, listing }: ReadCommit, key: string): void {
-  if (sealMatches(tree.files.get("seal"), sealOf(parent, listing, key))) return;
-  const why = tree.files.has("seal") ? "its seal does not match" : "it has no seal";
+function checkSeal(store: GitStore, { text, seal, parent }: ReadCommit, key: string): void {
+  if (sealMatches(seal, sealOf(parent, text, key))) return;
+  const why = seal !== undefined ? "its seal does not match" : "it has no seal";
   throw new DimsyncError(
     "E_RECORDS_UNSEALED",
     `The records of the target ${store.target} (${store.place}) are refused: ${why}. DIMSYNC_DIGEST_KEY is set, and this commit was not written with the key, so anyone may have written it. Check it with git log, and unset the key only if you trust the commit.`,

@@ -8,7 +8,7 @@ import { begun, diskStore, ref } from "./git-store.ts";
 const waves = runs(32, 63);
 const creates = 16 * waves - 8;
 
-it("stays small over many creates: a commit for each 16, and each write stores little more than what it changes", async () => {
+it("stays small over many creates: a commit for each 16, and git stores what each changes", async () => {
   const { open, remote } = await diskStore();
   const run = await begun(open());
   const [first = ""] = await run.intend([intentOf("Asset/open-from-the-beginning")]);
@@ -28,8 +28,6 @@ it("stays small over many creates: a commit for each 16, and each write stores l
   const state = await open().read();
   expect(state.bindings.size).toBe(creates);
   expect(state.open.map(({ entryId }) => entryId)).toEqual([first]);
-  const files = git(remote.bare, "ls-tree", "-r", "--format=%(objectsize)", ref).split("\n").map(Number);
-  expect(Math.max(...files)).toBeLessThan(32_768);
   git(remote.bare, "gc", "--quiet");
   const [, kibibytes = ""] = /size-pack: (\d+)/u.exec(git(remote.bare, "count-objects", "-v")) ?? [];
   expect(Number(kibibytes)).toBeLessThan(1_024);

@@ -1,39 +1,38 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeCommit } from "../../../../src/core/records/git/commit.ts";
+import { readCommit, sealOf } from "../../../../src/core/records/git/tree.ts";
 import { gitEnv } from "../../../support/git/env.ts";
 import { git } from "../../../support/git/remote.ts";
 import { writeProject } from "../../../support/project-folder.ts";
 
-// The sizes at which the header of an object in a pack becomes longer, and names that git orders in its own way.
-const files = new Map([
-  ["empty", ""],
-  ["journal.txt", "before the folder"],
-  ["journal/000001.ndjson", "ü\n".repeat(5)],
-  ["journal/000002.ndjson", "x".repeat(16)],
-  ["journal-", "x".repeat(15)],
-  ["journal0", "x".repeat(2047)],
-  ["länge", "x".repeat(2048)],
-  ["large", "0123456789".repeat(40_000)],
-]);
+const text = '["dimsync records",1,{}]\n["bindings","Asset/lände",{"id":"d-1"}]\n';
 
-it.each(["sha1", "sha256"] as const)("writes a commit as git does, with %s objects", async (objectFormat) => {
+it.each([
+  ["sha1", "key"],
+  ["sha256", "key"],
+  ["sha1", undefined],
+] as const)("writes commits as git does, with %s objects and the key %s", async (objectFormat, key) => {
   const folder = writeProject({});
   git(folder, "init", "--quiet", "--bare", "--template=", `--object-format=${objectFormat}`, "r.git");
   const gitDir = join(folder, "r.git");
   const repository = { folder, gitDir, env: gitEnv };
-  const one = { files, before: undefined, parent: undefined, message: "one", key: "key" };
-  const { id, tree } = await writeCommit(repository, one);
-  const changed = new Map(tree.files).set("journal.txt", "changed");
-  const next = await writeCommit(repository, { ...one, files: changed, before: tree, parent: id });
+  const texts = [text, text.repeat(40_000)];
+  const ids: string[] = [];
+  for (const [index, each] of texts.entries())
+    ids.push(await writeCommit(repository, { text: each, parent: ids[index - 1], message: `write ${index}`, key }));
+  const [first = "", second = ""] = ids;
 
-  git(gitDir, "update-ref", "refs/heads/main", next.id);
+  git(gitDir, "update-ref", "refs/heads/main", second);
   expect(git(gitDir, "fsck", "--strict", "--full")).toBe("");
-  const listed = git(gitDir, "-c", "core.quotePath=false", "ls-tree", "-r", "--format=%(objectname) %(path)", next.id).split("\n");
-  expect(listed.sort()).toEqual([...next.tree.blobs].map(([path, blob]) => `${blob} ${path}`).sort());
-  expect(listed.some((line) => line.endsWith(" seal"))).toBe(true);
-  for (const [path, text] of changed) if (path !== "seal") expect(git(gitDir, "show", `${next.id}:${path}`)).toBe(text.trim());
-  expect(git(gitDir, "rev-list", "main").split("\n")).toEqual([next.id, id]);
+  const files = key === undefined ? ["records"] : ["records", "seal"];
+  for (const [index, id] of ids.entries()) {
+    expect(git(gitDir, "ls-tree", "-r", "--format=%(objectmode) %(path)", id).split("\n")).toEqual(files.map((path) => `100644 ${path}`));
+    const read = await readCommit(repository, id);
+    const seal = key === undefined ? undefined : sealOf(ids[index - 1], texts[index] ?? "", key);
+    expect(read).toEqual({ id, parent: ids[index - 1], subject: `write ${index}`, text: texts[index], seal });
+  }
+  expect(git(gitDir, "rev-list", "main").split("\n")).toEqual([second, first]);
 });
 
 it.each([
@@ -54,7 +53,7 @@ it.each([
   const repository = { folder, gitDir, env: { PATH: gitEnv["PATH"] ?? "", ...env } };
   const message = "Subject ü\n\n+ Asset/a\n\nRun: 1\nEpoch: 2\n";
   const before = Math.floor(Date.now() / 1000);
-  const { id } = await writeCommit(repository, { files, before: undefined, parent: undefined, message, key: undefined });
+  const id = await writeCommit(repository, { text, parent: undefined, message, key: undefined });
   git(gitDir, "update-ref", "refs/heads/main", id);
   expect(git(gitDir, "fsck", "--strict", "--full")).toBe("");
   const shown = git(gitDir, "show", "--no-patch", "--format=%an <%ae>%n%cn <%ce>%n%at%n%B", id).split("\n");
