@@ -195,7 +195,6 @@ const elsewhere = {
   W_BASE_UNREAD: "Origins are unknown",
   W_BYTE_ORDER_MARK: "Byte order mark",
   W_CATALOG_UNKNOWN_ID: "Unknown integration in the catalog",
-  W_COLUMN_RULES_IN_DISABLED_TABLE: "Column settings in a disabled table",
   W_COLUMNS_UNKNOWN: "Unknown columns",
   W_CONTROLLER_MODE: "Mode that a protected target refuses",
   W_ENTRY_UNREAD: "An entry of a list is incomplete or unreadable",
@@ -233,7 +232,6 @@ const elsewhere = {
   I_NO_ATTRIBUTION: "Attribution not available",
   I_POLICY: "Violates a policy",
   I_POLICY_WAITS: "Policies are checked later",
-  I_RULE_SHADOWED: "A rule without effect",
   I_VALUE_NOT_KNOWN: "Value that dimsync does not know",
 } as const;
 

@@ -143,7 +143,7 @@ function scopeOf(memo: Memo, parts: ScopeParts): LabelScope {
 
 /** The key of a node in a scope; two nodes with the same key have the same labels. */
 const keyIn = ({ readsDestination }: LabelScope, name: string, destination: string): string =>
-  readsDestination && destination !== name ? `${name}\n${destination}` : name;
+  readsDestination ? `${name.length}:${name}${destination}` : name;
 
 /** The scope below a schema or table. `destination`: its name there, as the service returns it. */
 export function enterLabels(scope: LabelScope, name: string, destination?: string): LabelScope {

@@ -14,11 +14,10 @@ import {
   type NodeChange,
   newEvaluation,
   type TableState,
-  warnIneffective,
 } from "./evaluation.ts";
 import { literalColumnMaps, literalColumns, literalSchemas, literalTables, memberOf } from "./literal-trees.ts";
-import { effectiveRules, type Literals, newResolution, type Place, type Resolution, resolve } from "./rules/resolve-rules.ts";
-import { type CachedMatch, hasNoRules, matchAt, matchIn, type RuleCache } from "./rules/rule-cache.ts";
+import { type Literals, newResolution, type Place, type Resolution, resolve } from "./rules/resolve-rules.ts";
+import { type CachedMatch, hasNoRules, matchIn, type RuleCache } from "./rules/rule-cache.ts";
 import { countMatch, countScope, countUnknownColumns } from "./rules/rule-stats.ts";
 
 // Compares the SchemaConfigs of one integration with its live schemas. This is the hot loop: a fleet has millions of
@@ -86,14 +85,14 @@ function* evaluateTables(
   { schema, live, enabled: schemaEnabled, match: { below }, literals: ofSchema }: SchemaState,
 ): Steps<void> {
   countScope(walk.stats, below);
-  for (const [position, table] of Object.keys(live.tables).entries()) {
+  for (const table of Object.keys(live.tables)) {
     const liveTable = live.tables[table];
     if (liveTable === undefined) continue;
     walk.liveNodes++;
     if (liveTable.syncMode !== undefined) walk.stats.modes.add(liveTable.syncMode);
     const path = [schema, table] as const;
     const literals = literalTables(ofSchema, table);
-    const match = matchAt(below, position, table, liveTable, liveTable.syncMode);
+    const match = matchIn(below, table, liveTable, liveTable.syncMode);
     const resolution = resolveNode(walk, match, literals, 1);
     const enabled = collectValue(walk, { path, key: "enabled", before: liveTable.enabled }, resolution) !== false;
     const { texts } = resolution;
@@ -112,8 +111,6 @@ function* evaluateTables(
       switchedOff: walk.switchedOff?.get(schema)?.get(table),
     };
     const isUnruled = hasNoRules(state.scope) && state.switchedOff === undefined;
-    if (!enabled && !(isUnruled && state.literals === undefined && liveTable.columns !== undefined))
-      yield* warnIneffective(walk, state, liveTable.columns === undefined ? undefined : Object.keys(liveTable.columns));
     const rest = evaluateColumns(walk, state, isUnruled);
     if (rest !== undefined) yield* rest;
   }
@@ -126,7 +123,7 @@ function evaluateColumns(walk: Walk, table: TableState, isUnruled: boolean): Ste
   const isExposing = replicated && !wasReplicated;
   if (columns === undefined) {
     if (isExposing) walk.exposedColumns++;
-    countUnknownColumns(walk.stats, scope, table.enabled);
+    countUnknownColumns(walk.stats, scope);
     return undefined;
   }
   countScope(walk.stats, scope);
@@ -184,10 +181,11 @@ interface ColumnLoop {
 function compareOne(loop: ColumnLoop, name: string, column: LiveColumn): void {
   const { walk, table } = loop;
   const { scope, literals: maps, replicated, wasReplicated, switchedOff } = table;
-  const match = matchAt(scope, loop.position++, name, column, table.live.syncMode);
+  loop.position++;
+  const match = matchIn(scope, name, column, table.live.syncMode);
   const literals = maps === undefined ? undefined : literalColumns(maps, name, loop.entries);
   if (literals !== undefined) loop.literalCount += countEntries(literals);
-  countMatch(walk.stats, match, literals !== undefined, table.enabled);
+  countMatch(walk.stats, match);
   const resolution = literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, 2);
   const { enabled, hashed } = resolution;
   if (!resolution.covered && !resolution.ignored) walk.unmanagedColumns++;
@@ -260,17 +258,13 @@ function isExposed(changes: readonly NodeChange[], column: LiveColumn, { replica
 const isReadable = (enabled: boolean | undefined, hashed: boolean | undefined): boolean => enabled !== false && hashed !== true;
 
 function resolveNode(walk: Walk, match: CachedMatch, literals: Literals | undefined, depth: Depth): Resolution {
-  countMatch(walk.stats, match, literals !== undefined);
+  countMatch(walk.stats, match);
   return literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, depth);
 }
 
 /** The result for a node with literal entries. Read it before the next node of this depth. */
 function resolveLiterals(walk: Walk, match: CachedMatch, literals: Literals, depth: Depth): Resolution {
-  const { stats } = walk;
   const resolution = walk.resolutions[depth];
-  const place = walk.places[depth];
-  resolve(resolution, match.applied, literals, place);
-  if (match.applied.some(({ index }) => stats.effective[index] !== 1))
-    for (const { index } of effectiveRules(match.applied, literals, place)) stats.effective[index] = 1;
+  resolve(resolution, match.applied, literals, walk.places[depth]);
   return resolution;
 }

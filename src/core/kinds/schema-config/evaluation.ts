@@ -5,7 +5,6 @@ import { getOrAdd } from "../../model/maps.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { Risk } from "../../model/plan.ts";
 import { type ColumnTree, locationIn, type TableTexts } from "../../model/resource.ts";
-import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import {
   type Depth,
   type Field,
@@ -19,9 +18,9 @@ import {
 } from "../../model/schema-tree.ts";
 import { isSameMode, requestMode } from "../../model/sync-mode.ts";
 import type { Layer, ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
-import { type CompiledRule, type Expected, expectedKeys } from "./rules/compile-rule.ts";
+import { type Expected, expectedKeys } from "./rules/compile-rule.ts";
 import type { Resolution, ResolvedTexts } from "./rules/resolve-rules.ts";
-import { type CachedMatch, type RuleCache, type RuleScope, rulesNaming } from "./rules/rule-cache.ts";
+import type { CachedMatch, RuleCache, RuleScope } from "./rules/rule-cache.ts";
 import { addTo, addWarning, emptySample, newStats, type RunningStats, type Sample } from "./rules/rule-stats.ts";
 
 // What evaluate.ts collects while it walks a tree. Only nodes that differ get here, so it may allocate.
@@ -81,8 +80,6 @@ export interface Evaluation {
   /** Values that manifests set and the service does not show, except those of `changes`. */
   readonly unshown: Pointer[];
   readonly stats: RunningStats;
-  /** The last table for which a rule got the warning about disabled tables. */
-  readonly warnedTables: Map<CompiledRule, string>;
   /** Live schemas, tables and columns, covered or not. */
   liveNodes: number;
   /** Those of them that are columns. */
@@ -105,7 +102,6 @@ export const newEvaluation = (cache: RuleCache, isLeftOut: IsLeftOut): Evaluatio
   unmet: [],
   unshown: [],
   stats: newStats(cache),
-  warnedTables: new Map(),
   liveNodes: 0,
   liveColumns: 0,
   unmanagedColumns: 0,
@@ -223,7 +219,7 @@ export function collectSwitchedOff({ program, isLeftOut, changes }: Evaluation, 
 const hidesCursor = ({ syncMode, cursorField }: LiveTable): boolean =>
   cursorField === undefined && ["Incremental", "Incremental (Append-Only)"].some((mode) => isSameMode(mode, syncMode));
 
-/** Checks changes of a column of the table: disabled or hashed key columns, and changes that a disabled table makes pointless. A key stays enabled in a disabled table. */
+/** Checks changes of a column of the table: disabled or hashed key columns. A key stays enabled in a disabled table. */
 export function checkColumnChanges(
   evaluation: Evaluation,
   changes: readonly NodeChange[],
@@ -231,7 +227,6 @@ export function checkColumnChanges(
 ): void {
   for (const change of changes) {
     const { path, key, after, by, cause } = change;
-    if (by.type === "rule" && !table.enabled) warnOfDisabledTable(evaluation, by, table.path);
     const role = keyRole(path[2] ?? "", column, table.live) ?? (path[2] === table.cursor ? "cursor" : undefined);
     const source = by.type === "rule" ? `rule ${by.index}` : by.type === "mode" ? "unmatched" : cause.place.pointer;
     if (key === "hashed" && after && role === "primary key")
@@ -269,45 +264,6 @@ export function checkExpectations(
     const isMet = key === "syncMode" ? isSameMode(String(expected), is?.toString()) : is === expected;
     if (expected !== undefined && !isMet) unmet.push({ path, key, expected, actual: is });
   }
-}
-
-/** Warns of column rules and literal columns in a table that is disabled after the changes. `columns` undefined: unknown. */
-export function* warnIneffective(
-  evaluation: Evaluation,
-  { path, live, scope, literals }: TableState,
-  columns: readonly string[] | undefined,
-): Steps<void> {
-  // A rule without a table pattern matches all tables, disabled ones too. It gets a warning only if
-  // it changes a column.
-  const rules = scope.rules.filter(({ parts, set }) => parts[1] !== undefined && set !== undefined);
-  const unmatched = new Set(columns === undefined ? [] : rules.map(({ index }) => index));
-  for (const [done, column] of (columns ?? []).entries()) {
-    if (unmatched.size === 0) break;
-    if (isStep(done)) yield;
-    for (const { index } of rulesNaming(scope, column, own(live.columns, column))) unmatched.delete(index);
-  }
-  for (const rule of rules) if (!unmatched.has(rule.index)) warnOfDisabledTable(evaluation, rule, path);
-  for (const [layer, map] of (literals ?? []).entries()) {
-    const by = evaluation.program.layers[layer];
-    if (map === undefined || by === undefined || (columns !== undefined && !differsFrom(map, live))) continue;
-    const key = `disabled ${layer} ${nodePointer(path)}`;
-    addWarning(evaluation.stats, { key, code: "W_COLUMN_RULES_IN_DISABLED_TABLE", by }, path);
-  }
-}
-
-function warnOfDisabledTable({ stats, warnedTables }: Evaluation, rule: ProgramRule, table: TablePath): void {
-  const pointer = nodePointer(table);
-  if (warnedTables.get(rule.compiled) === pointer) return;
-  warnedTables.set(rule.compiled, pointer);
-  addWarning(stats, { key: `disabled ${rule.index}`, code: "W_COLUMN_RULES_IN_DISABLED_TABLE", by: rule }, table);
-}
-
-/** Whether literal columns differ from the live ones. Import writes literals that do not: they need no warning. */
-function differsFrom(literal: Readonly<Record<string, ColumnTree>>, { columns }: LiveTable): boolean {
-  return Object.entries(literal).some(([name, { enabled, hashed }]) => {
-    const live = own(columns, name);
-    return live === undefined || (enabled ?? live.enabled) !== live.enabled || (hashed ?? live.hashed) !== live.hashed;
-  });
 }
 
 /** Where a value is set: the rule, the `unmatched` entry, or the leaf of the literal tree. */

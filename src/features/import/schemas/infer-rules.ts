@@ -16,7 +16,7 @@ import { escapeGlob, patternsOf } from "./escape-glob.ts";
 
 interface InferredRules {
   readonly rules: readonly SchemaRule[];
-  /** What no pattern can name, and columns of tables that are off: rules for these alone would have no effect, which a plan warns of. */
+  /** What no pattern can name, and columns of tables that are off: rules for these alone would have no effect. */
   readonly schemas: SchemaTree;
 }
 

@@ -84,15 +84,6 @@ describe("a rule with a label", () => {
       "E_MIN_MATCHES /spec/rules/0/minMatches",
     ]);
   });
-
-  test("gets one warning for each disabled table, not one for each label", () => {
-    const live = { shop: { public: schema({ orders: table({ email: column(), note: column() }, { enabled: false }) }) } };
-    const manifests = [config({ rules: [{ match: { schema: "public", table: "orders", label: ["pii", "secret"] }, set: hashed }] })];
-    const { problemsInFull } = compareFleet({ manifests, live, view: { columnLabels: labelRoots(labels) } });
-    expect(problemsInFull.map(({ code, message }) => `${code}: ${message.slice(0, 82)}`)).toEqual([
-      "W_COLUMN_RULES_IN_DISABLED_TABLE: Rule 1 sets columns of tables that are disabled after apply: public.orders of shop",
-    ]);
-  });
 });
 
 test("an expect entry with a label is checked for the columns that have it", () => {

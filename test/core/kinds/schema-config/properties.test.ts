@@ -8,13 +8,13 @@ import { finishStats, type RunningStats } from "../../../../src/core/kinds/schem
 import { fromPointer } from "../../../../src/core/model/json/pointer.ts";
 import type { LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts";
 import type { NodePath } from "../../../../src/core/model/nodes.ts";
-import type { SchemaConfigSpec, SchemaRule } from "../../../../src/core/model/resource.ts";
+import type { SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
 import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
 import { expand } from "../../../support/expand.ts";
 import fc from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
 import { compareFleet, config, ruleSet, rulesOf } from "./fleet.ts";
-import { layers, live, name, rule, sparse, tree, withSets } from "./generators.ts";
+import { layers, live, name, sparse, withSets } from "./generators.ts";
 import { reference, type Sets, type Wanted } from "./reference.ts";
 
 const cacheOf = (specs: readonly SchemaConfigSpec[], sets: Sets = {}): RuleCache =>
@@ -67,8 +67,8 @@ function flows(wanted: readonly Wanted[], when: "before" | "after"): ReadonlyMap
 }
 
 const countsOf = (stats: RunningStats) => {
-  const { matches, effective, unknownColumns, levels, hits } = finishStats(stats) ?? stats;
-  return [matches, effective, unknownColumns, levels, hits];
+  const { matches, unknownColumns, levels, hits } = finishStats(stats) ?? stats;
+  return [matches, unknownColumns, levels, hits];
 };
 
 const usual = { numRuns: runs(25, 2_000) };
@@ -308,21 +308,6 @@ describe("for any rules and any account", () => {
         }
       }),
       { numRuns: runs(12, 1_000) },
-    );
-  });
-
-  test("all rules without effect can be removed together", () => {
-    fc.assert(
-      fc.property(fc.array(rule, { minLength: 1, maxLength: 8 }), tree, live, (rules, schemas, account) => {
-        const given: SchemaConfigSpec = { missing: "ignore", schemas, rules };
-        const { problemsInFull } = compareFleet({ manifests: [config(given)], live: { shop: account } });
-        const dead = new Set(problemsInFull.filter(({ code }) => code === "I_RULE_SHADOWED").map(({ place }) => place?.pointer));
-        const kept = rules.filter((_, index) => !dead.has(`/spec/rules/${index}`));
-        const states = (list: readonly SchemaRule[]) =>
-          reference([{ ...given, rules: list }], account).map(({ path, enabled, hashed, state: is }) => [path, enabled, hashed, is]);
-        if (Object.keys(account).length > 0) expect(states(kept)).toEqual(states(rules));
-      }),
-      { numRuns: runs(40, 5_000) },
     );
   });
 

@@ -1,6 +1,6 @@
 import { defined } from "../../../model/json/json.ts";
 import type { ColumnTree, TableTexts } from "../../../model/resource.ts";
-import { type Depth, type NodeField, tableTexts } from "../../../model/schema-tree.ts";
+import { type Depth, tableTexts } from "../../../model/schema-tree.ts";
 import type { Layer, ProgramRule } from "../compiled-config.ts";
 
 /** The literal entry of a node; for schemas and tables with the maps below. */
@@ -129,62 +129,4 @@ export function steps(applied: readonly ProgramRule[], literals: Literals | unde
     if (entry !== undefined && by !== undefined) found.push({ by, entry });
   }
   return [...found, ...applied.slice(next).map((by) => ({ by }))];
-}
-
-/** A value and the first step that set it without being overridden. */
-interface Decision {
-  readonly value: boolean | string | undefined;
-  readonly by: ProgramRule | Layer | undefined;
-}
-const undecided: Decision = { value: undefined, by: undefined };
-
-/** By depth. */
-const fieldsAt: readonly (readonly NodeField[])[] = [["enabled"], ["enabled", ...tableTexts], ["enabled", "hashed"]];
-const noDecisions: Readonly<Record<NodeField, Decision>> = {
-  enabled: undecided,
-  hashed: undecided,
-  syncMode: undecided,
-  cursorField: undecided,
-};
-
-/**
- * The rules without which the node would have another state. A value is decided by the first step that sets it and is not
- * overridden later: steps before it are overridden, steps after it repeat it. If no node of any integration has a rule
- * here, the rule can be removed without consequences, and so can all such rules together.
- */
-export function effectiveRules(
-  applied: readonly ProgramRule[],
-  literals: Literals | undefined,
-  { layers, depth }: Place,
-): readonly ProgramRule[] {
-  // Alone, a rule decides everything; most nodes match one rule.
-  if (applied.length === 0 || (applied.length === 1 && literals === undefined)) return applied;
-  const fields = fieldsAt[depth] ?? [];
-  let decisions = { ...noDecisions };
-  let ignoredBy: ProgramRule | undefined;
-  let coveredBy: ProgramRule | Layer | undefined;
-  const droppedBy: { [Key in NodeField]?: ProgramRule } = {};
-  for (const { by, entry } of steps(applied, literals, layers)) {
-    if (by.type === "rule" && by.ignores) {
-      for (const key of fields) if (decisions[key].value !== undefined) droppedBy[key] = by;
-      decisions = { ...noDecisions };
-      ignoredBy ??= by;
-      coveredBy = undefined;
-      continue;
-    }
-    const set: (ColumnTree & TableTexts) | undefined = by.type === "rule" ? by.set : entry;
-    if (set === undefined) continue;
-    if (by.type === "rule" || (entry !== undefined && coversItself(entry, depth))) coveredBy ??= by;
-    for (const key of fields) {
-      const value = set[key];
-      if (value === undefined) continue;
-      if (value !== decisions[key].value) decisions[key] = { value, by };
-      ignoredBy = undefined;
-    }
-  }
-  const dropped = fields.map((key) => (decisions[key].value === undefined ? droppedBy[key] : undefined));
-  // A rule that decides a value also covers the node.
-  const deciding = fields.map((key) => decisions[key].by);
-  const covering = deciding.find((by) => by !== undefined) ?? coveredBy;
-  return [...deciding, ignoredBy, covering, ...dropped].filter((by) => by?.type === "rule");
 }

@@ -7,13 +7,13 @@ import { type CompiledConfig, missingOf, type RuleProgram, type ValueSource } fr
 import type { Lacking } from "../missing-names.ts";
 import { type CachedMatch, hasNoRules, type RuleCache, type RuleScope } from "./rule-cache.ts";
 
-// Whether a glob matches nothing, or a rule never decides anything, is known only for all integrations of a SchemaConfig
+// Whether a pattern matches nothing is known only for all integrations of a SchemaConfig
 // together. They are compared one by one and then dropped, so each comparison leaves statistics of a few bytes per rule,
 // and rule-warnings.ts adds them up.
 
 /** A warning that is reported once for a rule or literal tree, with all nodes and integrations that it concerns. */
 export interface Warning {
-  readonly code: "W_HASHES_PRIMARY_KEY" | "W_CURSOR_MISSING" | "W_RESYNC" | "W_CURSOR_UNKNOWN" | "W_COLUMN_RULES_IN_DISABLED_TABLE";
+  readonly code: "W_HASHES_PRIMARY_KEY" | "W_CURSOR_MISSING" | "W_RESYNC" | "W_CURSOR_UNKNOWN";
   readonly by: ValueSource;
   /** Columns or tables, depending on the code. */
   readonly nodes: Sample;
@@ -24,12 +24,8 @@ interface RuleStats {
   readonly program: RuleProgram;
   /** By rule: the number of nodes that it matches. */
   readonly matches: Uint32Array;
-  /** By rule: 1 if some node would differ without it. */
-  readonly effective: Uint8Array;
   /** By rule: 1 if it may match columns that are unknown. */
   readonly unknownColumns: Uint8Array;
-  /** By rule: 1 if it matches a node outside disabled tables, or may match an unknown column there. */
-  readonly enabled: Uint8Array;
   /** By rule: how many levels of names it was compared with. */
   readonly levels: Uint8Array;
   /** By pattern: 1 if it matches a name. */
@@ -48,32 +44,21 @@ export interface UnitTally extends RuleStats {
   readonly lacking?: Lacking;
 }
 
-/** Statistics while one tree is walked. Counts are kept per match of the cache and added up by rule at the end. */
+/** Statistics while one tree is walked. */
 export interface RunningStats extends RuleStats {
-  /** How many nodes have a match: at 4 × its id, + 1 with literal entries, + 2 in a table that is disabled after the changes. */
-  counts: Uint32Array;
-  /** One match per count that is not 0. */
-  readonly counted: { readonly match: CachedMatch; readonly slot: number }[];
   readonly scopes: Set<RuleScope>;
 }
 
-/** One for each combination of with or without literal entries, outside or in a disabled table. */
-const slotsPerMatch = 4;
-
-export function newStats({ program, memo }: RuleCache): RunningStats {
+export function newStats({ program }: RuleCache): RunningStats {
   const rules = program.rules.length;
   return {
     program,
     matches: new Uint32Array(rules),
-    effective: new Uint8Array(rules),
     unknownColumns: new Uint8Array(rules),
-    enabled: new Uint8Array(rules),
     levels: new Uint8Array(rules),
     hits: new Uint8Array(program.patterns.length),
     warnings: new Map(),
     modes: new Set(),
-    counts: new Uint32Array(slotsPerMatch * memo.matches + 128),
-    counted: [],
     scopes: new Set(),
   };
 }
@@ -84,26 +69,15 @@ export function countScope(stats: RunningStats, scope: RuleScope): void {
 }
 
 /** The rules of the scope may match columns that are unknown. */
-export function countUnknownColumns(stats: RunningStats, { rules }: RuleScope, isTableEnabled: boolean): void {
-  for (const { index } of rules) {
-    stats.unknownColumns[index] = 1;
-    if (isTableEnabled) stats.enabled[index] = 1;
-  }
+export function countUnknownColumns({ unknownColumns }: RunningStats, { rules }: RuleScope): void {
+  for (const { index } of rules) unknownColumns[index] = 1;
 }
 
 /** A node has this match. */
-export function countMatch(stats: RunningStats, match: CachedMatch, hasLiteral: boolean, isTableEnabled = true): void {
-  const slot = slotsPerMatch * match.id + (hasLiteral ? 1 : 0) + (isTableEnabled ? 0 : 2);
-  if (slot >= stats.counts.length) grow(stats, slot);
-  const count = stats.counts[slot] ?? 0;
-  if (count === 0) stats.counted.push({ match, slot });
-  stats.counts[slot] = count + 1;
-}
-
-function grow(stats: RunningStats, slot: number): void {
-  const counts = new Uint32Array(2 * (slot + 1));
-  counts.set(stats.counts);
-  stats.counts = counts;
+export function countMatch({ matches, hits }: RunningStats, { rules, expectations, hits: patterns }: CachedMatch): void {
+  for (const pattern of patterns) hits[pattern] = 1;
+  for (const { index } of rules) matches[index] = (matches[index] ?? 0) + 1;
+  for (const { index } of expectations) matches[index] = (matches[index] ?? 0) + 1;
 }
 
 export function addWarning(
@@ -114,25 +88,13 @@ export function addWarning(
   addTo(getOrAdd(stats.warnings, key, () => ({ code, by, nodes: emptySample() })).nodes, path);
 }
 
-/** Adds the counts up; undefined if there is nothing to conclude from. */
-export function finishStats(stats: RunningStats): RuleStats | undefined {
-  const { program, matches, effective, unknownColumns, enabled, levels, hits, warnings, modes } = stats;
+/** Undefined if there is nothing to conclude from. */
+export function finishStats({ scopes, ...stats }: RunningStats): RuleStats | undefined {
+  const { program, levels, warnings } = stats;
   const isConcluded = program.layers.some(({ config }) => missingOf(config) === "nowhere");
   if (program.rules.length === 0 && warnings.size === 0 && !isConcluded) return undefined;
-  for (const { depth, rules } of stats.scopes) for (const { index } of rules) levels[index] = Math.max(levels[index] ?? 0, depth + 1);
-  for (const { match, slot } of stats.counted) {
-    const count = stats.counts[slot] ?? 0;
-    for (const pattern of match.hits) hits[pattern] = 1;
-    const isEnabled = slot % slotsPerMatch < 2;
-    for (const { index } of match.rules) {
-      matches[index] = (matches[index] ?? 0) + count;
-      if (isEnabled) enabled[index] = 1;
-    }
-    for (const { index } of match.expectations) matches[index] = (matches[index] ?? 0) + count;
-    // With literal entries, evaluate.ts has worked out which rules are effective.
-    if (slot % 2 === 0) for (const { index } of match.effective) effective[index] = 1;
-  }
-  return { program, matches, effective, unknownColumns, enabled, levels, hits, warnings, modes };
+  for (const { depth, rules } of scopes) for (const { index } of rules) levels[index] = Math.max(levels[index] ?? 0, depth + 1);
+  return stats;
 }
 
 /** How many examples a sample keeps. */

@@ -19,7 +19,6 @@ interface RuleTotal {
   readonly config: CompiledConfig;
   readonly rule: CompiledRule;
   matches: number;
-  effective: boolean;
   unknownColumns: boolean;
   /** How many levels of names it was compared with. */
   levels: number;
@@ -34,7 +33,6 @@ const newTotal = (config: CompiledConfig, rule: CompiledRule): RuleTotal => ({
   config,
   rule,
   matches: 0,
-  effective: false,
   unknownColumns: false,
   levels: 0,
   hasName: false,
@@ -43,8 +41,8 @@ const newTotal = (config: CompiledConfig, rule: CompiledRule): RuleTotal => ({
 });
 
 /**
- * Globs that match nothing, fewer matches than `minMatches`, rules without effect, and warnings once per rule. A rule of a
- * RuleSet has an effect if it has one in any SchemaConfig that uses it. Rules of a SchemaConfig are reported only if all
+ * Globs and rules that match nothing, fewer matches than `minMatches`, and warnings once per rule. A rule of a
+ * RuleSet must match in one of the SchemaConfigs that use it. Rules of a SchemaConfig are reported only if all
  * integrations that it selects were compared.
  */
 export function ruleWarnings(tallies: readonly UnitTally[]): readonly Problem[] {
@@ -56,15 +54,15 @@ export function ruleWarnings(tallies: readonly UnitTally[]): readonly Problem[] 
   const totalOf = new Map(totals.map((total) => [total.rule, total]));
   for (const tally of tallies) addTally(tally, totalOf);
   const modes = [...new Set(tallies.flatMap((tally) => [...tally.modes]))].sort(byText);
-  const withoutEffect = [...groupBy(totals, ({ rule }) => placeKey(rule.cause.place)).values()]
+  const withoutMatch = [...groupBy(totals, ({ rule }) => placeKey(rule.cause.place)).values()]
     .filter((uses) => uses.every(({ config }) => isComplete(config)))
-    .flatMap((uses) => [...globsWithoutMatch(uses), ...neverMatching(uses, modes), ...neverDeciding(uses)]);
+    .flatMap((uses) => [...globsWithoutMatch(uses), ...neverMatching(uses, modes)]);
   const tooFew = totals.filter(({ config }) => isComplete(config)).flatMap(tooFewMatches);
   const byConfig = groupBy(totals, ({ config }) => config);
   const nowhere = configs
     .filter((config) => isNowhere(config) && isComplete(config))
     .flatMap((config) => nowhereNames(config, tallies, (byConfig.get(config) ?? []).flatMap(literalsWithoutMatch)));
-  return [...withoutEffect, ...tooFew, ...nowhere, ...sharedWarnings(tallies)];
+  return [...withoutMatch, ...tooFew, ...nowhere, ...sharedWarnings(tallies)];
 }
 
 /** Whether all integrations that a SchemaConfig selects were compared. */
@@ -76,15 +74,11 @@ function completeConfigs(tallies: readonly UnitTally[], targets: UnitTally["targ
 
 const isNowhere = ({ config }: CompiledConfig): boolean => missingOf(config) === "nowhere";
 
-function addTally(
-  { program, matches, effective, unknownColumns, levels, hits }: UnitTally,
-  totalOf: ReadonlyMap<CompiledRule, RuleTotal>,
-): void {
+function addTally({ program, matches, unknownColumns, levels, hits }: UnitTally, totalOf: ReadonlyMap<CompiledRule, RuleTotal>): void {
   for (const { index, compiled } of program.rules) {
     const total = totalOf.get(compiled);
     if (total === undefined) continue;
     total.matches += matches[index] ?? 0;
-    total.effective ||= effective[index] === 1;
     total.unknownColumns ||= unknownColumns[index] === 1;
     total.levels = Math.max(total.levels, levels[index] ?? 0);
   }
@@ -168,19 +162,6 @@ function tooFewMatches({ config, rule, matches }: RuleTotal): readonly Problem[]
   return [problemAt(below(rule.cause.place, ["minMatches"]), { code: "E_MIN_MATCHES", message, address })];
 }
 
-function neverDeciding(uses: Uses): readonly Problem[] {
-  const [{ rule }] = uses;
-  const matches = uses.reduce((sum, use) => sum + use.matches, 0);
-  if (rule.expected !== undefined || matches === 0 || uses.some(({ effective, unknownColumns }) => effective || unknownColumns)) return [];
-  return [
-    problemIn(rule.owner, rule.cause.place.pointer, {
-      code: "I_RULE_SHADOWED",
-      severity: "info",
-      message: `${sourceText(rule)} matches ${counted(matches, levelNames[rule.depth])} of ${configsText(uses)}, but has no effect: later rules or the literal tree override it, or earlier rules set the same. Remove it, or move it.`,
-    }),
-  ];
-}
-
 const configsText = (uses: Uses): string => andMore(uses.map(({ config }) => config.config.address).sort(byText), "SchemaConfig");
 
 /** A warning with the nodes of all integrations. */
@@ -196,11 +177,9 @@ interface SharedWarning {
 /** The warnings of all integrations, once for each rule and literal tree. */
 function sharedWarnings(tallies: readonly UnitTally[]): readonly Problem[] {
   const shared = new Map<string, SharedWarning>();
-  const effective = rulesOutsideDisabledTables(tallies);
   for (const { name, warnings } of [...tallies].sort((a, b) => byText(a.name, b.name)))
     for (const warning of warnings.values()) {
       const place = placeOf(warning);
-      if (warning.code === "W_COLUMN_RULES_IN_DISABLED_TABLE" && warning.by.type === "rule" && effective.has(placeKey(place))) continue;
       const key = `${warning.code} ${placeKey(place)}`;
       const known = getOrAdd(shared, key, () => ({ warning, place, nodes: [], count: 0, integrations: 0 }));
       known.count += warning.nodes.count;
@@ -210,18 +189,10 @@ function sharedWarnings(tallies: readonly UnitTally[]): readonly Problem[] {
   return [...shared.values()].map(warningProblem);
 }
 
-/** The places of the rules that match something outside disabled tables, in any integration. There they have an effect. */
-const rulesOutsideDisabledTables = (tallies: readonly UnitTally[]): ReadonlySet<string> =>
-  new Set(
-    tallies.flatMap(({ program, enabled }) =>
-      program.rules.filter(({ index }) => enabled[index] === 1).map(({ compiled }) => placeKey(compiled.cause.place)),
-    ),
-  );
-
 const placeKey = ({ file, document, pointer }: SourceLocation): string => JSON.stringify([file, document, pointer]);
 
 function warningProblem({ warning: { by, code }, place, nodes, count, integrations }: SharedWarning): Problem {
-  const where = `${andMore(nodes, code === "W_COLUMN_RULES_IN_DISABLED_TABLE" ? "table" : "column", { total: count })}${integrations === 1 ? "" : `, in ${integrations} integrations`}`;
+  const where = `${andMore(nodes, "column", { total: count })}${integrations === 1 ? "" : `, in ${integrations} integrations`}`;
   const owner = by.type === "rule" ? by.owner : by.config;
   const core = { code, severity: "warning", place, address: owner.address } as const;
   if (code === "W_HASHES_PRIMARY_KEY")
@@ -239,14 +210,9 @@ function warningProblem({ warning: { by, code }, place, nodes, count, integratio
       ...core,
       message: `${sourceText(by)} changes the sync mode or cursor of tables: ${where}. The service can then read each of them again as a whole, which takes time, loads the source and can cost money.`,
     };
-  if (code === "W_CURSOR_UNKNOWN")
-    return {
-      ...core,
-      message: `${sourceText(by)} disables columns of incremental tables whose cursor the service does not show: ${where}. If one of them is the cursor, its table is then read in full each time. Check the cursor of these tables in the service.`,
-    };
   return {
     ...core,
-    message: `${sourceText(by)} sets columns of tables that are disabled after apply: ${where}. A disabled table is not replicated, so this has an effect only once the table is enabled.`,
+    message: `${sourceText(by)} disables columns of incremental tables whose cursor the service does not show: ${where}. If one of them is the cursor, its table is then read in full each time. Check the cursor of these tables in the service.`,
   };
 }
 
@@ -256,7 +222,6 @@ const literalMembers = {
   W_CURSOR_MISSING: "cursorField",
   W_RESYNC: undefined,
   W_CURSOR_UNKNOWN: "enabled",
-  W_COLUMN_RULES_IN_DISABLED_TABLE: "columns",
 } as const satisfies Readonly<Record<Warning["code"], string | undefined>>;
 
 function placeOf({ by, code, nodes }: Warning): SourceLocation {

@@ -39,26 +39,6 @@ describe("over all integrations of a SchemaConfig", () => {
     ).toEqual(["E_MIN_MATCHES /spec/rules/1/minMatches"]);
   });
 
-  test("a rule must decide something in one of them", () => {
-    const rules = [
-      { match: { table: "orders", column: "email" }, set: hash, minMatches: 0 },
-      { match: { table: "bill*", column: "email" }, set: hash },
-    ];
-    expect(problems({ rules })).toEqual([]);
-    expect(problems({ rules: [...rules, { match: { column: "email" }, set: hash }] })).toEqual(["I_RULE_SHADOWED /spec/rules/2"]);
-  });
-
-  test("a column rule in a disabled table is reported only if it has no effect in any of them", () => {
-    const rules = [
-      { match: { table: "ord*" }, set: { enabled: false } },
-      { match: { table: ["ord*", "bil*"], column: "email" }, set: hash },
-    ];
-    expect(problems({ rules })).toEqual([]);
-    expect(problems({ rules }, { "shard-1": one("orders"), "shard-2": one("orders") })).toContain(
-      "W_COLUMN_RULES_IN_DISABLED_TABLE /spec/rules/1",
-    );
-  });
-
   test("nothing is reported if some of them were not compared", () => {
     const spec: SchemaConfigSpec = {
       rules: [
@@ -153,7 +133,7 @@ describe("over all integrations of a SchemaConfig", () => {
 
 describe("unknown columns", () => {
   const live = { "shard-1": { s: schema({ t: table(undefined, { enabled: false }) }) } };
-  test("are not missing, and neither globs nor rules without effect are reported because of them", () => {
+  test("are not missing, and globs are not reported because of them", () => {
     expect(
       problems(
         {
