@@ -3,7 +3,7 @@
 /** What help says of an option, and what it can be. */
 type Said = string | { readonly text: string; readonly repeatable: true } | { readonly text: string; readonly choices: readonly string[] };
 
-/** Options by their flags: "-y, --yes", "--out <file>", "--write-secrets [glob]". */
+/** Options by their flags: "-y, --yes", "--out <file>". */
 export type Options = Readonly<Record<string, Said>>;
 
 /** Their flags as members: a list if an option is repeatable, else absent without the option. */
@@ -27,9 +27,7 @@ type Value<O extends Options, K> = K extends keyof O
         : false
       : K extends `${string}<${string}`
         ? string
-        : K extends `${string}[${string}`
-          ? string | boolean
-          : boolean
+        : boolean
   : never;
 
 /** Of every command. */
@@ -75,7 +73,6 @@ export const comparisonOptions = (risks = "exposes, loosened") =>
       repeatable: true,
     },
     "--ignore <address[:/path]>": { text: "Ignore differences of this address or path; repeatable", repeatable: true },
-    "--write-secrets [glob]": "Send the connections of matching assets again (all assets without a glob)",
     "--assume-complete-lists": "Create objects even if a list looks incomplete or the audit log cannot be read",
     "--metrics <file>": "Write Prometheus metrics to this file, for the textfile collector",
   }) as const satisfies Options;

@@ -1,7 +1,7 @@
 import { type FailOn, failOnNames } from "../core/engine/exit-codes.ts";
 import { everything, scopeOf } from "../core/engine/scope.ts";
 import type { PlanOptions } from "../core/engine/session.ts";
-import { nameMatcher, namesMatcher } from "../core/kinds/patterns/names.ts";
+import { namesMatcher } from "../core/kinds/patterns/names.ts";
 import { DimsyncError } from "../core/model/errors.ts";
 import { guardNames } from "../core/model/findings.ts";
 import type { Plan } from "../core/model/plan.ts";
@@ -16,16 +16,11 @@ import { say } from "./say.ts";
 
 /** The engine's options from the flags that plan, drift and apply share. Throws E_USAGE. */
 export function planOptions(
-  flags: Pick<
-    PlanFlags,
-    "only" | "exclude" | "allow" | "writeSecrets" | "assumeCompleteLists" | "protectOnly" | "ignore" | "listUnmanaged"
-  > &
+  flags: Pick<PlanFlags, "only" | "exclude" | "allow" | "assumeCompleteLists" | "protectOnly" | "ignore" | "listUnmanaged"> &
     Partial<Pick<PlanFlags, "failOn">>,
 ): PlanOptions {
-  const matches = typeof flags.writeSecrets === "string" ? nameMatcher([flags.writeSecrets]) : undefined;
   return {
     scope: flags.only.length + flags.exclude.length === 0 ? everything : scopeOf(flags.only, flags.exclude, namesMatcher),
-    writeSecrets: (address) => flags.writeSecrets === true || matches?.(address) === true,
     allow: new Map(flags.allow.map(allowance)),
     ignore: flags.ignore.map(ignored),
     // With --fail-on unmanaged, the report must name them.

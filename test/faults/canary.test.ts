@@ -74,11 +74,11 @@ const everyFormat = [
 const commands: readonly (readonly string[])[] = [
   ["validate", ...everyFormat],
   ["plan", "--out", "plan.json", ...everyFormat],
-  ["plan", "-v", "--write-secrets"],
+  ["plan", "-v"],
   ["apply", "--yes", "-v", "--result", "result.json", ...everyFormat],
   ["drift", ...everyFormat],
   ["apply", "plan.json", "-v", ...everyFormat],
-  ["apply", "--yes", "-v", "--write-secrets", ...everyFormat],
+  ["apply", "--yes", "-v", ...everyFormat],
   ["show", "plan.json"],
   ["show", "result.json", "-o", "json"],
   ["explain", "SchemaConfig/orders"],

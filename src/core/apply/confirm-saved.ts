@@ -7,7 +7,6 @@ import { DimsyncError } from "../model/errors.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, sameJson } from "../model/json/json.ts";
 import type { Deferred, Item, Plan } from "../model/plan.ts";
-import { secretsIn } from "../model/settings/secret.ts";
 import type { Ending } from "./step.ts";
 import { describeStale, exposesOther, type StaleNode } from "./verify.ts";
 
@@ -73,8 +72,6 @@ function roundOf(round: Round, { items, deferred, options = {} }: Plan): Round {
   const { only = [], exclude = [], ignore = [], assumeCompleteLists } = options;
   const scope = only.length + exclude.length === 0 ? everything : scopeOf(only, exclude, namesMatcher);
   const addresses = new Set([...items, ...deferred].map(({ address }) => address));
-  const hasSecrets = ({ requests }: Item): boolean => secretsIn(requests.map(({ body }) => body)).length > 0;
-  const withSecrets = new Set(items.filter(hasSecrets).map(({ address }) => address));
   const ofSteps: Scope = { ...scope, item: (address) => addresses.has(address), problems: () => [] };
   return {
     ...round,
@@ -83,7 +80,6 @@ function roundOf(round: Round, { items, deferred, options = {} }: Plan): Round {
       ...round.options,
       scope,
       ignore: ignore.map((entry) => ({ ...entry, reason: "--ignore" })),
-      writeSecrets: (address) => withSecrets.has(address),
       ...(assumeCompleteLists === undefined ? {} : { assumeCompleteLists }),
     },
   };

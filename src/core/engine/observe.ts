@@ -50,9 +50,9 @@ interface ObserveInput {
 }
 
 /** The members of a view that neither the project nor the account has. */
-type RunView = Pick<AccountView, "isDrift" | "recovered" | "fresh" | "writeSecrets" | "listUnmanaged" | "review" | "extended">;
+type RunView = Pick<AccountView, "isDrift" | "recovered" | "fresh" | "listUnmanaged" | "review" | "extended">;
 
-const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set(), writeSecrets: () => false };
+const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set() };
 
 /** The records of earlier runs that say which live object a manifest has. */
 export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created" | "longestSeen"> &

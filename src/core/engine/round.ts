@@ -68,7 +68,6 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
         listUnmanaged: options.listUnmanaged === true,
         review,
         ...(session.missing === undefined ? {} : { extended: { missing: session.missing } }),
-        writeSecrets: options.writeSecrets ?? (() => false),
       },
     });
   const observed = await observe(project, compared, { review: session.review });

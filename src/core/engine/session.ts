@@ -66,7 +66,6 @@ export type WriteSession = Session & { readonly writer: Writer };
 /** What the user asked for on the command line or in code. */
 export interface PlanOptions {
   readonly scope?: Scope;
-  readonly writeSecrets?: (address: string) => boolean;
   /** Reasons by guard name. */
   readonly allow?: ReadonlyMap<string, string>;
   readonly assumeCompleteLists?: boolean;

@@ -96,8 +96,6 @@ export interface AccountView {
   readonly notKept: ReadonlyMap<Address, ReadonlyMap<Pointer, Required<Pick<NotKept, "wanted" | "live" | "since">>>>;
   /** Whether an `ignore` entry covers this difference; then it is neither shown nor sent. */
   readonly ignored: (address: Address, path: Pointer) => boolean;
-  /** Whether the user asked to send this asset's connection again. */
-  readonly writeSecrets: (address: Address) => boolean;
   /** The form of a PATCH of schemas; absent: the kind's own. */
   readonly patch?: Pick<ClientSettings, "entries" | "maxBodyBytes">;
   /** Whether to name the columns that nothing covers, instead of only counting them. */

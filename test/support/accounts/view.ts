@@ -64,7 +64,6 @@ export const nothingElse = {
   fresh: new Set<string>(),
   taggedBy: undefined,
   ignored: () => false,
-  writeSecrets: () => false,
 } as const;
 
 /** Members of a view, and lists. */

@@ -73,19 +73,18 @@ interface Known {
   readonly record: Binding | undefined;
   /** The recorded version; 0 if dimsync has sent the asset without one; undefined if it has sent nothing. */
   readonly versionBefore: number | undefined;
+  /** Whether the manifest raises secretVersion, so that the connection is sent again. */
   readonly isVersionRaised: boolean;
-  /** The user asked for the connection to be sent, or raised secretVersion. */
-  readonly resend: boolean;
 }
 
 /**
  * Compares with what the service shows, and the rest with the digests of what was sent. If nothing is recorded, the rest is not sent
- * unless the user asks for it; then everything is sent, so that it is recorded from then on.
+ * unless the manifest raises secretVersion; then everything is sent, so that it is recorded from then on.
  */
 export function updatedAsset(resource: AssetResource, live: Pick<Known, "id" | "asset">, account: AccountView): DiffResult {
   const known = knownOf(resource, live, account);
   const { id } = live;
-  const { record, resend, digests, shown, versionBefore } = known;
+  const { record, isVersionRaised, digests, shown, versionBefore } = known;
   const { spec, address } = resource;
   const manual = typeDifferences(known);
   const unverifiable = unverifiableMembers(known);
@@ -108,13 +107,13 @@ export function updatedAsset(resource: AssetResource, live: Pick<Known, "id" | "
     requests: [{ method: "PATCH", path: urlPath(["v1", "assets", id]), body }],
     binding: {
       id,
-      ...(record?.sent === undefined && !resend ? {} : { sent: digests }),
+      ...(record?.sent === undefined && !isVersionRaised ? {} : { sent: digests }),
       ...versionAfter(spec, record?.secretVersion, sendConnection),
     },
   };
   // A renamed manifest takes over the id first; any other update records the id itself.
   const renames = bindItem(resource, { id, name: shown?.name }, account).filter(({ renamedFrom }) => renamedFrom !== undefined);
-  return { ...emptyDiff, items: [...renames, item], manual, unverifiable: resend ? [] : unverifiable, problems, size };
+  return { ...emptyDiff, items: [...renames, item], manual, unverifiable: isVersionRaised ? [] : unverifiable, problems, size };
 }
 
 /** The leaves that the manifest declares, and the version of its secrets. */
@@ -122,7 +121,7 @@ const fieldCount = ({ declared, resource: { spec } }: Known): number =>
   leavesOf(declared).length + (spec.secretVersion === undefined ? 0 : 1);
 
 function knownOf(resource: AssetResource, { id, asset }: Pick<Known, "id" | "asset">, account: AccountView): Known {
-  const { spec, address } = resource;
+  const { spec } = resource;
   const declared = writable(spec);
   const record = recordOf(resource, id, account);
   const versionBefore = record?.secretVersion ?? (record?.sent === undefined ? undefined : 0);
@@ -141,13 +140,12 @@ function knownOf(resource: AssetResource, { id, asset }: Pick<Known, "id" | "ass
     record,
     versionBefore,
     isVersionRaised,
-    resend: account.writeSecrets(address) || isVersionRaised,
   };
 }
 
 /** The declared members that differ from the record, or from what integrations show. */
-function differingPaths({ resource, account, declared, digests, shown, asset, record, resend }: Known): readonly Pointer[] {
-  const unread = record?.sent === undefined ? (resend ? Object.keys(digests) : []) : changedLeaves(digests, record.sent);
+function differingPaths({ resource, account, declared, digests, shown, asset, record, isVersionRaised }: Known): readonly Pointer[] {
+  const unread = record?.sent === undefined ? (isVersionRaised ? Object.keys(digests) : []) : changedLeaves(digests, record.sent);
   const differing = [...unread.filter((path) => path === "/name" || !isRead(path, asset)), ...readDifferences(resource, asset, account)];
   const isRenamed = shown !== undefined && shown.name !== resource.spec.name;
   return [...(isRenamed && !differing.includes("/name") ? ["/name"] : []), ...differing]
@@ -157,9 +155,9 @@ function differingPaths({ resource, account, declared, digests, shown, asset, re
 }
 
 function changesOf(known: Known): { readonly changes: readonly PathChange<DraftFacts>[]; readonly sendConnection: boolean } {
-  const { resource, declared, record, resend, isVersionRaised } = known;
+  const { resource, declared, record, isVersionRaised } = known;
   const paths = differingPaths(known);
-  const sendConnection = declared["connection"] !== undefined && (resend || paths.some((path) => isWithin(path, "/connection")));
+  const sendConnection = declared["connection"] !== undefined && (isVersionRaised || paths.some((path) => isWithin(path, "/connection")));
   const secrets = sendConnection ? leavesOf(declared).filter(({ value }) => isSecretReference(value)) : [];
   const leaves = [...paths, ...secrets.map(({ path }) => path)];
   const changes = leaves.map((path) => changeAt(resource, path, { ...beforeAt(path, known), ...valueAt(declared, path) }));
