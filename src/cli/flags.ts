@@ -102,7 +102,6 @@ export interface PlanFlags
 export const applyOptions = {
   "-y, --yes": "Do not ask for confirmation",
   "--dry-run": "Only plan, like dimsync plan",
-  "--fail-fast": "Stop after the first failure; requests that were sent finish",
   "--result <file>": "Write the result to this file as JSON",
   "--lock-timeout <duration>": "How long to wait for another apply to finish (default: 0)",
   "--max-plan-age <duration>": "Maximum age of a saved plan (default: 24h)",

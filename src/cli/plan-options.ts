@@ -34,7 +34,6 @@ export function planOptions(
 export function applyOptions({ flags, io }: Context<ApplyFlags>): ApplyAccountOptions {
   return {
     ...planOptions(flags),
-    failFast: flags.failFast === true,
     lockTimeoutMs: flags.lockTimeout === undefined ? 0 : durationFlag("--lock-timeout", flags.lockTimeout),
     ...(flags.maxPlanAge === undefined ? {} : { maxPlanAgeMs: durationFlag("--max-plan-age", flags.maxPlanAge) }),
     onNotice: (text) => say(io, text),

@@ -40,7 +40,7 @@ test.skipIf(!existsSync(join(dist, "index.d.ts")))("its types accept a correct p
     const made: Plan = await plan(project, { signal: new AbortController().signal, onProgress: (event: ProgressEvent) => void event.type });
     for (const item of made.items) for (const change of eachChange(item)) console.log(change.path, change.risk === "exposes");
     const report: Plan = await drift(project);
-    const result: Result = await apply(project, { failFast: true });
+    const result: Result = await apply(project, { protectOnly: true });
     const client: Client = createClient({ baseUrl: service.url, apiKey: new Secret("k"), timeoutMs: 1, retries: 0, concurrency: 1, readOnly: true, userAgent: "me", env: {} });
     console.log(result.exit.code, report.kind, (await client.list(tags)).items[0]?.name, DimsyncError.name);
   `;

@@ -20,7 +20,6 @@ export interface ApplyOptions extends PlanOptions {
   readonly confirm?: (plan: Plan) => Promise<boolean>;
   /** Called immediately before the first write. */
   readonly beforeFirstWrite?: (plan: Plan) => Promise<void>;
-  readonly failFast?: boolean;
 }
 
 export interface Applied {

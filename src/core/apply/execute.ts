@@ -11,8 +11,7 @@ import { readAgainAfterMs, sendUpdate } from "./update.ts";
 
 /**
  * Sends the requests of the items: each item after those that it depends on, one at a time per live
- * object, otherwise concurrently. A failure skips what depends on it; with `failFast`, everything
- * that has not started. Never throws for an item: its ending says what happened.
+ * object, otherwise concurrently. A failure skips what depends on it. Never throws for an item: its ending says what happened.
  */
 export function execute(items: readonly Item[], execution: Execution): Promise<readonly EndedItem[]> {
   return traced({ name: "dimsync execute", attributes: { "dimsync.items": items.length } }, () => executeAll(items, execution));
@@ -46,23 +45,17 @@ async function executeAll(items: readonly Item[], execution: Execution): Promise
 
 /** Starts items when there is room for them. */
 function newStarter(execution: Execution): (item: Item) => Promise<Ending> {
-  const { session, failFast } = execution;
+  const { session } = execution;
   // At least as many as a wave of intents, which is stored at once. The client limits the requests in flight.
   const limit = pLimit(Math.max(session.project.settings.client.concurrency, session.writer.records.waveSize));
-  let failed = false;
   return (item) =>
     limit(async () => {
       if (session.signal.aborted)
         return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before this item started." };
-      if (failFast && failed)
-        return { outcome: "skipped", code: "E_FAIL_FAST", message: "Another item failed first, and --fail-fast is set." };
       const { action, address, kind } = item;
       const attributes = { "dimsync.address": address, "dimsync.kind": kind };
       const attributesOf = ({ outcome }: Ending): TracedWork["attributes"] => ({ "dimsync.outcome": outcome });
-      const ending = await traced({ name: `dimsync ${action}`, attributes, attributesOf }, () => act(item, execution));
-      // Set here, not when the ending is collected: the next item starts as soon as this one ends.
-      if (!isGood(ending.outcome) && ending.code !== "E_STALE" && ending.code !== "E_NOT_OFFERED") failed = true;
-      return ending;
+      return await traced({ name: `dimsync ${action}`, attributes, attributesOf }, () => act(item, execution));
     });
 }
 

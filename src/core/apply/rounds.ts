@@ -51,10 +51,10 @@ export async function executeRounds(
     const isComplete = options.assumeCompleteLists ?? options.saved?.options?.assumeCompleteLists;
     return isComplete === true ? { items: newest.items } : newest;
   });
-  const stopped = (): boolean => session.signal.aborted || (options.failFast === true && outcomes.failed());
+  const stopped = (): boolean => session.signal.aborted;
   for (;;) {
     const endings = plans.length === 1 ? first.endings : new Map<string, never>();
-    const execution: Execution = { session, records, secrets, auditLog, endings, failFast: options.failFast === true, remember };
+    const execution: Execution = { session, records, secrets, auditLog, endings, remember };
     const progressed = outcomes.add(current.items, await execute(current.items, execution));
     throwIfUnsent(session);
     if (stopped()) break;
@@ -153,9 +153,7 @@ function withoutSavedPlan(result: EndedItem, replans: number, { isInterrupted, f
       ? (["E_KEEPS_CHANGING", `It was planned again ${replans} times.`] as const)
       : isInterrupted
         ? (["E_INTERRUPTED", "The run was interrupted before it was planned again."] as const)
-        : failure !== undefined
-          ? ([codeOf(failure), "The next round could not be planned."] as const)
-          : (["E_FAIL_FAST", "It was not planned again, because another item failed, and --fail-fast is set."] as const);
+        : ([codeOf(failure), "The next round could not be planned."] as const);
   return { ...result, code, message: `${result.message ?? ""} ${why}`.trim() };
 }
 
@@ -183,9 +181,6 @@ function newSchemaWait({ clock, project, signal, onProgress }: Session) {
 /** How often one address is planned again because it changed between plan and write. */
 const replansPerAddress = 3;
 
-/** An item that depends on a failed one does not count, because the failed one does. */
-const notFailures: ReadonlySet<string> = new Set(["E_STALE", "E_NOT_OFFERED", "E_DEPENDENCY"]);
-
 /** The outcomes of an apply so far, over all its rounds. */
 function newOutcomes() {
   const byStep = new Map<string, EndedItem>();
@@ -202,7 +197,6 @@ function newOutcomes() {
       for (const item of items) if (reached.has(item.id)) counted.push(countedOf(item));
       return results.some(({ outcome, action }) => isGood(outcome) && action !== "update");
     },
-    failed: (): boolean => [...byStep.values()].some(({ outcome, code = "" }) => !isGood(outcome) && !notFailures.has(code)),
     /**
      * Removes the stale items that may be planned again, and what was skipped because of them, counts them, and returns them.
      */

@@ -17,8 +17,6 @@ export interface Execution {
   readonly auditLog: () => Promise<NewestEntries>;
   /** How items end that must not be sent, by id. */
   readonly endings: ReadonlyMap<string, Ending>;
-  /** Start nothing more after a failure. */
-  readonly failFast: boolean;
   /** Adds a created object to the list that later rounds have read already. */
   readonly remember: RunReads["remember"];
 }

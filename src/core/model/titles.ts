@@ -91,7 +91,6 @@ const elsewhere = {
   E_DEPENDENCY: "Depends on something unavailable",
   E_DUPLICATE_BINDING: "Id bound twice",
   E_EMBEDDED: "Embedded service can't store its account",
-  E_FAIL_FAST: "Stopped after a failure",
   E_FILE_CHANGED: "File changed",
   E_FORGE: "GitHub or GitLab can't be used",
   E_FORGE_FORBIDDEN: "GitHub or GitLab refuses",

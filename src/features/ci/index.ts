@@ -7,7 +7,6 @@ const options = {
   "--out <file>": "plan: save the plan",
   "--no-comment": "plan: do not comment on the pull request",
   "--no-issue": "drift: do not open or update an issue",
-  "--fail-fast": "apply: start nothing new after a failure",
   "--lock-timeout <duration>": "apply: how long to wait for another apply to finish",
   "--max-plan-age <duration>": "apply: maximum age of a saved plan (default: 24h)",
 } as const satisfies Options;

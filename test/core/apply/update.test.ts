@@ -288,27 +288,6 @@ describe("an object that changes between plan and write, without a saved plan", 
     expect(result.items.at(-1)?.message).toContain("It was planned again 3 times.");
     expect(at.writes()).toEqual([]);
   });
-
-  it("is not planned again with --fail-fast after another failure, and the result says so", async () => {
-    const at = await scene(together(hashesEmail, tagManifest("the best")), {
-      service: {
-        faults: ["PUT /v1/tags/t-3=status:400"],
-        onExchange: ({ method, path }) => {
-          if (method === "GET" && path.endsWith("/schemas"))
-            at.service.mutate(({ integrations: [first] }) =>
-              Object.assign(first?.schemas["public"]?.tables["customers"]?.columns["email"] ?? {}, { hashed: true }),
-            );
-        },
-      },
-    });
-    const { code, result } = await at.apply("--fail-fast");
-    expect([code, endings(result)[orders], endings(result)["update Tag/gold"]]).toEqual([
-      ...[4, "skipped E_FAIL_FAST", "failed E_SERVICE_STATUS"],
-    ]);
-    expect(result.items.find(({ address, action }) => address === "Schemas/orders" && action === "update")?.message).toContain(
-      "It was not planned again",
-    );
-  });
 });
 
 describe("partial failure", () => {
@@ -326,17 +305,6 @@ describe("partial failure", () => {
         "update Tag/gold": "done",
       },
     });
-  });
-
-  it("with --fail-fast nothing new is started", async () => {
-    const at = await scene(both, { service: { faults: ["POST /v1/assets@1=status:400"] } });
-    const { code, result } = await at.apply("--fail-fast");
-    expect(code).toBe(4);
-    expect(endings(result)).toMatchObject({
-      "create Asset/attic": "skipped E_FAIL_FAST",
-      "update Tag/gold": expect.stringContaining("skipped"),
-    });
-    expect(at.writes()).toEqual(["POST /v1/assets"]);
   });
 });
 
