@@ -1,4 +1,6 @@
 // W6: a service that responds after 20 ms.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { integrationId, schemaMap } from "./account.mjs";
 import { literalProject, shape } from "./literal.mjs";
 import { peakMemory, roundRobin, runOnce } from "./measure.mjs";
@@ -10,10 +12,11 @@ const latencyMs = 20;
 export async function w6(bench) {
   const { folder } = literalProject(bench, "w6");
   const plan = (name, ...more) => ({ name, ...dimsync(bench, folder, "plan", "--detailed-exitcode", "-q", ...more) });
+  const at = (concurrency) => ["--config", configWith(folder, concurrency)];
   const rows = [["W6: 20 ms a request", "wall ms", "peak MiB", "against"]];
 
   const whole = [0, latencyMs].map((latency) => ({
-    ...plan(`50 integrations, concurrency 16, ${latency === 0 ? "no latency" : `${latency} ms`}`, "--concurrency", "16"),
+    ...plan(`50 integrations, concurrency 16, ${latency === 0 ? "no latency" : `${latency} ms`}`, ...at(16)),
     before: () => bench.begin({ shape, warm: true, latencyMs: latency }),
   }));
   const [near, far] = whole;
@@ -26,8 +29,8 @@ export async function w6(bench) {
   const paths = snakePaths();
   const contestants = [
     { ...floorOf(bench, paths, 128), name: "snake_case form: F, 128 at a time" },
-    plan("snake_case form: dimsync, --concurrency 128", "--concurrency", "128"),
-    plan("snake_case form: dimsync, default flags"),
+    plan("snake_case form: dimsync, concurrency 128", ...at(128)),
+    plan("snake_case form: dimsync, default concurrency"),
   ];
   await bench.counts();
   await runOnce(contestants[1]);
@@ -40,6 +43,13 @@ export async function w6(bench) {
     rows.push([contestant.name, wall(own), mib(await peakMemory(contestant)), `${times(own, least)} F`]);
   }
   return `${table(rows)}\n\nsnake_case: ${paths.length.toLocaleString("en")} requests (checked), ${runs} runs. Memory of one run.`;
+}
+
+/** The path of a config of the project with this concurrency. */
+function configWith(folder, concurrency) {
+  const file = join(folder, `concurrency-${concurrency}.yaml`);
+  writeFileSync(file, `${readFileSync(join(folder, "dimsync.yaml"), "utf8")}client: { concurrency: ${concurrency} }\n`);
+  return file;
 }
 
 /** Without columns in the schemas, the columns of each table are read on their own. */

@@ -8,7 +8,7 @@ export function writeProject(bench, name, files = {}) {
   const folder = join(bench.folder, name);
   rmSync(folder, { recursive: true, force: true });
   const target = `targets: { bench: { baseUrl: "${bench.base}", apiKey: { $secret: { env: DIMSYNC_API_KEY } } } }`;
-  const config = `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\nclient: { maxResponseBytes: 268435456 }\n${target}\n`;
+  const config = `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\n${target}\n`;
   for (const [path, text] of Object.entries({ "dimsync.yaml": config, ...files })) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);

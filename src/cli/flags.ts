@@ -44,11 +44,6 @@ export const globalOptions = {
     text: "Output format: human (default), json, markdown, html, sarif, junit or github; repeatable, only one without a path",
     repeatable: true,
   },
-  "--concurrency <n>": "Maximum number of concurrent requests",
-  "--rate <n>": "Maximum number of requests per second",
-  "--timeout <duration>": "Timeout for each request: seconds, or a duration such as 30s or 5m",
-  "--retries <n>": "Maximum number of retries for a failed read",
-  "--read-only": "Refuse every request that writes",
   "--allow-code": "Run the secret commands of the project (also DIMSYNC_ALLOW_CODE=1)",
   "--allow-path <dir>": {
     text: "Let the project name files in this directory too (also DIMSYNC_ALLOW_PATH); repeatable",

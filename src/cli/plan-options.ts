@@ -43,11 +43,11 @@ export function applyOptions({ flags, io }: Context<ApplyFlags>): ApplyAccountOp
 }
 
 /** Throws E_READ_ONLY for a run that may only read. */
-export function refuseReadOnly({ flags, io }: Context): void {
-  if (flags.readOnly === true || isEnabled(io.env["DIMSYNC_READ_ONLY"]))
+export function refuseReadOnly({ io }: Context): void {
+  if (isEnabled(io.env["DIMSYNC_READ_ONLY"]))
     throw new DimsyncError(
       "E_READ_ONLY",
-      "apply writes to the account, but this run is read-only (--read-only or DIMSYNC_READ_ONLY). To see what it would change, run plan.",
+      "apply writes to the account, but DIMSYNC_READ_ONLY is set. To see what it would change, run plan.",
       { command: "dimsync plan" },
     );
 }

@@ -4,7 +4,6 @@ import { type LoadOptions, listTargets, loadProject, type Project } from "../cor
 import { durationMs } from "../core/manifests/scalars.ts";
 import { mayMatchKind, objectPattern, schemasKind } from "../core/model/address.ts";
 import { DimsyncError, ProblemsError, refuseErrors } from "../core/model/errors.ts";
-import type { ClientSettings } from "../core/model/settings/config.ts";
 import { didYouMean } from "../core/text/suggest.ts";
 import type { Context } from "./context.ts";
 
@@ -96,7 +95,6 @@ export function loadOptions({ io, flags, cwd }: Context, paths: readonly string[
     ...(paths.length === 0 ? {} : { paths }),
     vars: variables(flags.var),
     varFiles: flags.varFile,
-    overrides: overrides(flags),
     signal: io.interrupted,
   };
 }
@@ -109,16 +107,6 @@ function variables(assignments: readonly string[]): Readonly<Record<string, stri
     variablesByName[assignment.slice(0, at)] = assignment.slice(at + 1);
   }
   return variablesByName;
-}
-
-function overrides(flags: Context["flags"]): Partial<ClientSettings> {
-  const timeoutMs = flags.timeout === undefined ? undefined : durationFlag("--timeout", flags.timeout);
-  return {
-    ...(flags.concurrency === undefined ? {} : { concurrency: wholeFlag("--concurrency", flags.concurrency, 1) }),
-    ...(flags.rate === undefined ? {} : { rate: wholeFlag("--rate", flags.rate, 1) }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(flags.retries === undefined ? {} : { retries: wholeFlag("--retries", flags.retries, 0) }),
-  };
 }
 
 /** The duration in a flag, in milliseconds: a number of seconds, or 30s, 5m, 2h, 1d. Throws E_USAGE. */

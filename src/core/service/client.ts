@@ -198,7 +198,7 @@ function refuseWrites(exchange: SendRequest): SendRequest {
 function refusal({ method, path }: CallName): ServiceError {
   return new ServiceError(
     "E_READ_ONLY",
-    `${method} ${path}: not sent, because this client only reads. Only apply writes to the account, and only without --read-only and DIMSYNC_READ_ONLY.`,
+    `${method} ${path}: not sent, because this client only reads. Only apply writes to the account, and only without DIMSYNC_READ_ONLY.`,
     { method, path, sent: "never" },
   );
 }

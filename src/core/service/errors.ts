@@ -75,8 +75,8 @@ export function failureOfWire({ reason, sent, detail, refusal }: WireFailure, me
         code: "E_TIMEOUT",
         message:
           sent === "never"
-            ? `no connection to the service within ${timeoutMs} ms${why}. Check the network, or raise --timeout.`
-            : `no complete response within ${timeoutMs} ms.${unsure} Check the network, or raise --timeout.`,
+            ? `no connection to the service within ${timeoutMs} ms${why}. Check the network, or raise client.timeoutSeconds in dimsync.yaml.`
+            : `no complete response within ${timeoutMs} ms.${unsure} Check the network, or raise client.timeoutSeconds in dimsync.yaml.`,
       };
     case "too-large":
       return {
@@ -157,7 +157,8 @@ function statusSentence(
   status: number,
   { method, hasWorked, serverFault }: Pick<StatusContext, "method" | "hasWorked"> & { readonly serverFault: boolean },
 ): string {
-  if (status === 429) return "the service responded with status 429: too many requests. Lower --concurrency, or try again later.";
+  if (status === 429)
+    return "the service responded with status 429: too many requests. Lower client.concurrency in dimsync.yaml, or try again later.";
   if (status === 404 && !hasWorked) return "the service responded with status 404: the path does not exist. Check baseUrl.";
   if (status === 413)
     return "the service responded with status 413: the request body is too large. Lower client.maxBodyBytes in dimsync.yaml (default 8388608): dimsync then splits schema changes between tables.";

@@ -1,4 +1,3 @@
-import type { ClientSettings } from "../../model/settings/config.ts";
 import type { YamlParser } from "../../yaml/read.ts";
 
 /** Where a project is, and what the command line and the environment add to it. */
@@ -16,8 +15,6 @@ export interface ConfigOptions {
   /** `--var-file`, in the order given. */
   readonly varFiles?: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** `--concurrency`, `--rate`, `--timeout`, `--retries` */
-  readonly overrides?: Partial<ClientSettings> | undefined;
   /** The top folder of the project's files, if they are in no checkout: paths in them must stay in it. */
   readonly top?: string | undefined;
   /** Folder of the files that Classifications name and that do not exist beside the config, such as build results that git ignores. */

@@ -64,7 +64,7 @@ export function makeSettings(
     guards: mergeGuards(config.guards, entry.guards),
     ...defined({ place: options.place, guardPlaces: guardPlaces(config, options) }),
     policies: { existing: config.policies?.existing ?? "report" },
-    client: mergeClient(options.overrides, config.client, entry.client),
+    client: mergeClient(config.client, entry.client),
     ignore: placed(config.ignore, { list: "ignore", required: ["address", "path", "reason"] }, options),
     allow: placed(config.allow, { list: "allow", required: ["guard", "reason", "until"] }, options),
     // Without its URL, which had a problem, there is nothing to notify.
@@ -248,8 +248,8 @@ function mergeGuards(...layers: readonly ConfigFile["guards"][]): Guards {
   return Object.assign({}, defaultGuards, ...layers) as Guards; // the schema allows no other members
 }
 
-/** `overrides` win over the layers, and later layers over earlier ones. */
-function mergeClient(overrides: Partial<ClientSettings> | undefined, ...layers: readonly ConfigFile["client"][]): ClientSettings {
+/** Later layers win over earlier ones. */
+function mergeClient(...layers: readonly ConfigFile["client"][]): ClientSettings {
   const { timeoutSeconds, settleSeconds, schemaWaitSeconds, ...counts }: Record<string, number | string> = Object.assign({}, ...layers);
   const durations = {
     timeoutMs: durationMs(timeoutSeconds),
@@ -257,7 +257,7 @@ function mergeClient(overrides: Partial<ClientSettings> | undefined, ...layers: 
     schemaWaitMs: durationMs(schemaWaitSeconds),
   };
   // The schema allows no other members.
-  const set = { ...counts, ...defined(durations), ...defined(overrides ?? {}) } as Partial<ClientSettings>;
+  const set = { ...counts, ...defined(durations) } as Partial<ClientSettings>;
   return { ...defaultClient, ...defined({ columnConcurrency: set.concurrency }), ...set };
 }
 

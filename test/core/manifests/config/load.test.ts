@@ -305,15 +305,14 @@ describe("settings", () => {
       bindingsFile: join(folder, "dimsync.bindings.yaml"),
     });
   });
-  test("flag > environment > target", async () => {
+  test("environment > target", async () => {
     const { settings, diagnostics } = await load(files, {
       env: { DIMSYNC_BASE_URL: "http://127.0.0.1:8080", DIMSYNC_API_KEY: "canary" },
-      overrides: { concurrency: 1 },
     });
     expect(settings).toMatchObject({
       baseUrl: "http://127.0.0.1:8080",
       apiKey: { $secret: { env: "DIMSYNC_API_KEY" } },
-      client: { concurrency: 1, columnConcurrency: 1, retries: 2 },
+      client: { retries: 2 },
     });
     expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual([["W_API_KEY_OVERRIDDEN", "warning"]]);
     expect(JSON.stringify([settings, diagnostics])).not.toContain("canary");
