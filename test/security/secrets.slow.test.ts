@@ -281,7 +281,7 @@ test("a key that is part of a name is masked in results, events, metrics and web
   });
   onTestFinished(own.close);
   const { url, bodies } = await startReceiver();
-  const cwd = emptyFolder({ "dimsync.yaml": configText({ baseUrl: own.url }), "manifests/all.yaml": allIntegrations });
+  const cwd = emptyFolder({ "dimsync.yaml": `${configText({ baseUrl: own.url })}notify: { url: { $secret: { env: HOOK } } }\n`, "manifests/all.yaml": allIntegrations });
   const env = { DIMSYNC_API_KEY: key, HOOK: url };
   const run = async (code: number, ...argv: readonly string[]) => {
     const ran = await dimsync(argv, { cwd, env });
@@ -289,7 +289,7 @@ test("a key that is part of a name is masked in results, events, metrics and web
     return ran.stdout + ran.stderr;
   };
   const texts = [
-    await run(2, "drift", "--notify", "env:HOOK", "-o", "human", "-o", "json=drift.json"),
+    await run(2, "ci", "drift", "--no-issue", "-o", "human", "-o", "json=drift.json"),
     await run(0, "apply", "--yes", "-v", "--result", "result.json", "--metrics", "dimsync.prom"),
     ...bodies,
     ...["drift.json", "result.json"].map((name) => readFileSync(join(cwd, name), "utf8")),

@@ -1,9 +1,8 @@
 import { eachChange } from "../model/changes.ts";
-import { DimsyncError } from "../model/errors.ts";
 import type { Change, Manual, Plan } from "../model/plan.ts";
 import { isLoopback } from "../model/settings/base-url.ts";
 import type { NotifySettings } from "../model/settings/config.ts";
-import type { Secret, SecretReference } from "../model/settings/secret.ts";
+import type { Secret } from "../model/settings/secret.ts";
 import type { HttpRequest, SendOptions } from "../service/send-request.ts";
 import { moreOf } from "../text/lists.ts";
 import { wholePath } from "../text/paths.ts";
@@ -45,17 +44,6 @@ function webhookUrl(value: unknown): URL | string {
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname))
     ? url
     : "its URL must begin with https:// (http is only allowed on loopback)";
-}
-
-/** `--notify env:NAME` or `file:PATH`: where the URL is stored. Throws E_USAGE without the text, which may be a URL. */
-export function parseNotify(text: string): SecretReference {
-  const [, source, name = ""] = /^(env|file):(.+)$/su.exec(text) ?? [];
-  if (source === "env" && /^[A-Za-z_]\w*$/u.test(name)) return { $secret: { env: name } };
-  if (source === "file") return { $secret: { file: name } };
-  throw new DimsyncError(
-    "E_USAGE",
-    "--notify takes env:NAME or file:PATH, where the URL of the webhook is stored. The URL is a secret: as an argument, all users of this machine and the CI log could read it.",
-  );
 }
 
 interface NotificationInput {

@@ -7,15 +7,12 @@ import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
 import { loadOptions } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import { parseNotify } from "../../core/drift/notify.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import { combineExits, type ExitCode } from "../../core/model/exit.ts";
 import type { Plan } from "../../core/model/plan.ts";
-import type { NotifySettings } from "../../core/model/settings/config.ts";
 import { acceptInFiles, type SharedEdit } from "../../core/operations/accept.ts";
 import { type Drift, driftAccount } from "../../core/operations/drift.ts";
-import { notifyDrift } from "../../core/operations/notify-drift.ts";
 import { visible } from "../../core/text/control-characters.ts";
 import { andMore, moreOf } from "../../core/text/lists.ts";
 import { wholePath } from "../../core/text/paths.ts";
@@ -27,8 +24,6 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   const { flags, io, cwd } = context;
   checkOutputs(context);
   const since = flags.since === undefined ? undefined : momentFlag("--since", flags.since, Date.now());
-  const isWhole = paths.length + flags.only.length + flags.exclude.length === 0;
-  const webhookOf = webhookFlag(flags, isWhole);
   const failOn = failOnFlags(flags.failOn, "DriftReport");
   const revertTo = flags.resolve === "revert" ? resolve(cwd, flags.out ?? "revert.plan.json") : undefined;
   if (revertTo !== undefined) checkWritable("--out", flags.out ?? "revert.plan.json", revertTo);
@@ -39,20 +34,12 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
         ...options,
         failOn,
         ...(since === undefined ? {} : { since }),
-        attribution: flags.attribution !== false,
         revert: revertTo !== undefined,
       },
       run,
     ),
   );
-  const reported: { readonly project: Project; readonly report: Plan }[] = [];
-  for (const { project, made } of found) {
-    const { report } = made;
-    const webhook = webhookOf(project);
-    const warn = (text: string): void => say(io, text);
-    if (webhook !== undefined) await notifyDrift(project, report, { webhook, warn }, { env: io.env, signal: io.interrupted });
-    reported.push({ project, report });
-  }
+  const reported = found.map(({ project, made: { report } }) => ({ project, report }));
   await deliver(
     context,
     reported.map(({ report }) => report),
@@ -63,20 +50,6 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   }
   if (revertTo !== undefined) await saveRevert(context, revertTo, found);
   return combineExits(reported.map(({ report }) => report.exit)).code;
-}
-
-/**
- * The webhook of the flag, else of the config. The webhook of the config is not used for a report on some manifests : it differs from the
- * report before for that reason alone. Throws E_USAGE.
- */
-export function webhookFlag(
-  { notify, notifyFormat }: Pick<DriftFlags, "notify" | "notifyFormat">,
-  isWhole: boolean,
-): (project: Project) => NotifySettings | undefined {
-  if (notify === false) return () => undefined;
-  const format = notifyFormat === undefined ? {} : { format: notifyFormat };
-  const given = notify === undefined ? undefined : { url: parseNotify(notify), ...format };
-  return ({ settings }) => given ?? (settings.notify === undefined || !isWhole ? undefined : { ...settings.notify, ...format });
 }
 
 /** `--resolve accept`: edits the manifests and prints the edits on stderr, with the differences that could not be accepted. Throws like `acceptInFiles`. */

@@ -5,10 +5,6 @@ import { comparisonOptions, type FlagsOf, type Options, type PlanFlags, readOpti
 
 const options = {
   "--since <time>": "How far back to read the audit log: a date, or an age such as 24h or 7d (default: 30d)",
-  "--no-attribution": "Do not read the audit log",
-  "--notify <source>": "Post to a webhook if the drift changed; its URL is in env:NAME or file:PATH",
-  "--no-notify": "Do not post to the webhook in the config",
-  "--notify-format <format>": { text: "Format of the notification: json or slack", choices: ["json", "slack"] },
   "--resolve <how>": {
     text: "accept: change the manifests to match the account; revert: save a plan that undoes the drift",
     choices: ["accept", "revert"],
@@ -23,11 +19,6 @@ export const driftCommand = declared({
   description:
     "Report drift between manifests and the account. Names who changed the account, from the audit log. Sends only GET requests. Exits with 2 if there is drift.",
   options: { ...comparisonOptions("exposed, stricter"), ...readOptions, ...options },
-  examples: [
-    "dimsync drift",
-    "dimsync drift --base origin/main -o html=drift.html",
-    "dimsync drift --notify env:SLACK_URL --notify-format slack",
-    "dimsync drift --resolve accept",
-  ],
+  examples: ["dimsync drift", "dimsync drift --base origin/main -o html=drift.html", "dimsync drift --resolve accept"],
   load: async () => (await import("./command.ts")).runDrift,
 });

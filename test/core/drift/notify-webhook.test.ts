@@ -5,7 +5,7 @@ import { configText, filesIn, keyVariable } from "../../support/project-folder.t
 import { selfSigned } from "../service/certificate.ts";
 import { proxyTo } from "../service/connect-proxy.ts";
 import { env, story } from "./account.ts";
-import { type Receiver, startReceiver } from "./receiver.ts";
+import { startReceiver } from "./receiver.ts";
 
 const manifest =
   "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec:\n  match: { name: Orders }\n  expect: { paused: true }\n";
@@ -24,7 +24,7 @@ async function drifting(notify: unknown, ofTarget?: unknown) {
   }
   const secrets = { ...env(reported.service), HOOK: hook.url, OTHER_HOOK: other.url };
   const drift = async (...argv: readonly string[]) => {
-    const ran = await runCommand(["drift", "--no-attribution", ...argv], reported.folder, secrets);
+    const ran = await runCommand(["ci", "drift", "--no-issue", ...argv], reported.folder, secrets);
     expect(`${ran.stdout}${ran.stderr}`).not.toContain("canary");
     for (const [file, text] of filesIn(reported.folder)) if (file !== "dimsync.yaml") expect(text, file).not.toContain("canary");
     return ran;
@@ -35,12 +35,7 @@ async function drifting(notify: unknown, ofTarget?: unknown) {
 
 describe("notify in dimsync.yaml", () => {
   const rows: Readonly<Record<string, readonly [argv: readonly string[], counts: readonly [hook: number, other: number]]>> = {
-    "is notified by drift": [[], [1, 0]],
-    "unless a flag sets another webhook": [
-      ["--notify", "env:OTHER_HOOK"],
-      [0, 1],
-    ],
-    "unless notifications are turned off": [["--no-notify"], [0, 0]],
+    "is notified by ci drift": [[], [1, 0]],
     "unless the report is limited to addresses": [
       ["--only", "Integration/*"],
       [0, 0],
@@ -48,11 +43,6 @@ describe("notify in dimsync.yaml", () => {
     "unless an address is excluded": [
       ["--exclude", "Integration/orders"],
       [0, 0],
-    ],
-    "unless the report is limited to files": [["manifests/a.yaml"], [0, 0]],
-    "but with the flag, also for a limited report": [
-      ["--only", "Integration/*", "--notify", "env:HOOK"],
-      [1, 0],
     ],
   };
   test.each(Object.entries(rows))("%s", async (_sentence, [argv, wanted]) => {
@@ -67,14 +57,10 @@ describe("notify in dimsync.yaml", () => {
     expect(counts()).toEqual([0, 1]);
   });
 
-  test("dimsync.yaml sets the format, and the flag overrides it", async () => {
-    const bodies = ({ received }: Receiver) => received.map(({ body }) => Object.keys(body).length === 1);
+  test("dimsync.yaml sets the format", async () => {
     const { hook, drift } = await drifting(webhook("HOOK", { format: "slack" }));
     await drift();
-    expect(bodies(hook)).toEqual([true]);
-    const asJson = await drifting(webhook("HOOK", { format: "slack" }));
-    await asJson.drift("--notify-format", "json");
-    expect(bodies(asJson.hook)).toEqual([false]);
+    expect(hook.received.map(({ body }) => Object.keys(body))).toEqual([["text"]]);
   });
 
   test("a missing variable is a warning and does not change the exit code", async () => {
@@ -101,7 +87,7 @@ describe("the connection to the webhook", () => {
     const reported = await story({ "a.yaml": manifest }, { notify: webhook("HOOK") });
     reported.write("ca.pem", certificate.cert);
     const environment = { ...env(reported.service), NODE_EXTRA_CA_CERTS: `${reported.folder}/ca.pem`, ...(await more(receiver.port)) };
-    const ran = await dimsync(["drift", "--no-attribution"], { cwd: reported.folder, env: environment });
+    const ran = await dimsync(["ci", "drift", "--no-issue"], { cwd: reported.folder, env: environment });
     expect(`${ran.stdout}${ran.stderr}`).not.toContain("canary");
     return { ...ran, received: receiver.received };
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { callWebhook, jsonHeaders, notificationBody, parseNotify } from "../../../src/core/drift/notify.ts";
+import { callWebhook, jsonHeaders, notificationBody } from "../../../src/core/drift/notify.ts";
 import { driftSummary } from "../../../src/core/drift/summary.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
 import { Secret } from "../../../src/core/model/settings/secret.ts";
@@ -85,18 +85,4 @@ describe("why a webhook does not accept a request is said without any part of th
     const signal = AbortSignal.abort(new Error("stop"));
     await expect(callWebhook(new Secret(url), request, { env: {}, signal })).rejects.toThrow("stop");
   });
-});
-
-describe("--notify says where the URL is stored", () => {
-  test("env and file", () => {
-    expect(parseNotify("env:DRIFT_WEBHOOK")).toEqual({ $secret: { env: "DRIFT_WEBHOOK" } });
-    expect(parseNotify("file:/run/secrets/hook")).toEqual({ $secret: { file: "/run/secrets/hook" } });
-  });
-  test.each(["https://hooks.example.com/canary", "env:", "env:a=canary", "canary", "file:", ""])(
-    "%s is refused without being repeated",
-    (text) => {
-      expect(() => parseNotify(text)).toThrow(/takes env:NAME or file:PATH/u);
-      expect(() => parseNotify(text)).not.toThrow(/canary/u);
-    },
-  );
 });

@@ -83,7 +83,7 @@ describe("plan and drift", () => {
       goneColumns: [{ address, id: orders, schema: "public", table: "payments", column: "iban" }],
     };
     expect(await plan()).toMatchObject(expected);
-    expect(JSON.parse((await run("drift", "-o", "json", "--no-attribution")).stdout)).toMatchObject(expected);
+    expect(JSON.parse((await run("drift", "-o", "json")).stdout)).toMatchObject(expected);
     const { stdout } = await run("plan");
     expect(stdout).toMatch(/2 new columns \(not reviewed\):\n {4}public\.customers\.national_id2 +replicated, unhashed +Orders\n/u);
     expect(stdout).toMatch(/1 reviewed column is gone:\n {4}public\.payments\.iban +Orders\n/u);
@@ -140,8 +140,8 @@ describe("plan and drift", () => {
     const codes = async () => [
       (await run("plan", "--detailed-exitcode")).code,
       (await run("plan", "--fail-on", "unreviewed")).code,
-      (await run("drift", "--no-attribution")).code,
-      (await run("drift", "--no-attribution", "--fail-on", "unreviewed")).code,
+      (await run("drift")).code,
+      (await run("drift", "--fail-on", "unreviewed")).code,
     ];
     const before = await codes();
     addColumn("51a1", ["public", "orders", "note"]);
@@ -174,7 +174,7 @@ describe("unreviewed", () => {
     expect((await run("plan")).code).toBe(0);
     addColumn(orders, nationalId);
     expect((await run("plan")).code).toBe(3);
-    expect((await run("drift", "--no-attribution")).code).toBe(3);
+    expect((await run("drift")).code).toBe(3);
     expect((await run("apply", "--yes")).code).toBe(3);
     expect(await plan()).toMatchObject({ executable: false, guards: [{ guard: "unreviewed", actual: 1, limit: 0 }] });
     expect((await run("plan", "--allow", "unreviewed=migration of 3 November")).code).toBe(0);
