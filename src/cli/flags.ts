@@ -67,8 +67,6 @@ export const comparisonOptions = (risks = "exposes, loosened") =>
       text: "Lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, maxRemovedRelations, maxResyncedTables, exposureWindow, policy, unreviewed, outsideChanges, loosened or planDiffers; repeatable",
       repeatable: true,
     },
-    "--ignore <address[:/path]>": { text: "Ignore differences of this address or path; repeatable", repeatable: true },
-    "--assume-complete-lists": "Create objects even if a list looks incomplete or the audit log cannot be read",
     "--metrics <file>": "Write Prometheus metrics to this file, for the textfile collector",
   }) as const satisfies Options;
 
@@ -79,7 +77,6 @@ export const protectOnlyOption = {
 /** Of plan and drift: what is read. */
 export const readOptions = {
   "--base <ref>": "Git ref to compare the manifests with, to tell config changes from drift",
-  "--list-unmanaged": "List the live columns that no rule and no literal entry covers",
 } as const satisfies Options;
 
 export const savePlanOptions = {

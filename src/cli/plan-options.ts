@@ -5,7 +5,6 @@ import { namesMatcher } from "../core/kinds/patterns/names.ts";
 import { DimsyncError } from "../core/model/errors.ts";
 import { guardNames } from "../core/model/findings.ts";
 import type { Plan } from "../core/model/plan.ts";
-import type { IgnoreEntry } from "../core/model/settings/config.ts";
 import { isEnabled } from "../core/model/settings/env.ts";
 import type { ApplyAccountOptions } from "../core/operations/apply.ts";
 import { didYouMean } from "../core/text/suggest.ts";
@@ -16,16 +15,13 @@ import { say } from "./say.ts";
 
 /** The engine's options from the flags that plan, drift and apply share. Throws E_USAGE. */
 export function planOptions(
-  flags: Pick<PlanFlags, "only" | "exclude" | "allow" | "assumeCompleteLists" | "protectOnly" | "ignore" | "listUnmanaged"> &
-    Partial<Pick<PlanFlags, "failOn">>,
+  flags: Pick<PlanFlags, "only" | "exclude" | "allow" | "protectOnly" | "verbose"> & Partial<Pick<PlanFlags, "failOn">>,
 ): PlanOptions {
   return {
     scope: flags.only.length + flags.exclude.length === 0 ? everything : scopeOf(flags.only, flags.exclude, namesMatcher),
     allow: new Map(flags.allow.map(allowance)),
-    ignore: flags.ignore.map(ignored),
     // With --fail-on unmanaged, the report must name them.
-    ...(flags.listUnmanaged === true || flags.failOn?.some((words) => words.includes("unmanaged")) === true ? { listUnmanaged: true } : {}),
-    ...(flags.assumeCompleteLists === true ? { assumeCompleteLists: true } : {}),
+    ...(flags.verbose === true || flags.failOn?.some((words) => words.includes("unmanaged")) === true ? { listUnmanaged: true } : {}),
     ...(flags.protectOnly === true ? { protectOnly: true } : {}),
   };
 }
@@ -62,18 +58,6 @@ function allowance(text: string): readonly [string, string] {
   if (reason === "")
     throw new DimsyncError("E_USAGE", `--allow needs a reason, which is recorded in the result: --allow ${name}="reason".`);
   return [name, reason];
-}
-
-/** `--ignore ADDRESS[:/path]`: the address can be a glob; the path includes everything below it. */
-function ignored(text: string): IgnoreEntry {
-  const at = text.indexOf(":");
-  const [address, path] = at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
-  if (!address.includes("/") || (path !== "" && !path.startsWith("/")))
-    throw new DimsyncError(
-      "E_USAGE",
-      `Invalid --ignore ${JSON.stringify(text)}. Use ADDRESS or ADDRESS:/path, such as Tag/pii:/description.`,
-    );
-  return { address, path, reason: "--ignore" };
 }
 
 /** `--fail-on a,b` of the command that makes such a document. Throws E_USAGE for an unknown word. */

@@ -34,7 +34,7 @@ describe("the confirmation of apply", needs("script"), () => {
     expect(screen).toMatch(/Plan for demo.*Apply this to demo \(embedded:\.dimsync\/account\.json\)\? \[y\/N\]/su);
     expect(screen).toContain("9 done");
     // `script` says that its terminal has no columns.
-    expect(screen).toContain("integrations, 2 tags, 45 columns (--list-unmanaged names them).");
+    expect(screen).toContain("integrations, 2 tags, 45 columns (-v names them).");
     expect(code).toBe(0);
     expect((await dimsyncHere(["plan", "--detailed-exitcode"], { cwd })).code).toBe(0);
   });

@@ -29,7 +29,7 @@ test("a new column in one shard is counted, listed on request, and can fail a ru
   });
   writeFileSync(account, JSON.stringify(state));
 
-  const after = await made("plan", "--list-unmanaged");
+  const after = await made("plan", "-v");
   expect(after.unmanaged.columns).toBe(before.unmanaged.columns + 1);
   expect(after.unmanaged.tables?.filter(({ columns = [] }) => columns.includes("social_security_no"))).toEqual([
     expect.objectContaining({ address: "Schemas/shop-shard-02", schema: "public", table: "orders" }),
@@ -39,7 +39,7 @@ test("a new column in one shard is counted, listed on request, and can fail a ru
     expect(failed.code).toBe(2);
     expect(failed.stdout).toMatch(/^ {4}public\.orders +[^\n]*\bsocial_security_no\b/mu);
   }
-  expect((await run("drift")).stdout).toContain(`${after.unmanaged.columns} columns (--list-unmanaged names them).`);
+  expect((await run("drift")).stdout).toContain(`${after.unmanaged.columns} columns (-v names them).`);
 });
 
 test("its policy reports what the rules allow, at the rule's line, and refuses it on request", async () => {

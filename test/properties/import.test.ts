@@ -113,7 +113,7 @@ const leaves = ["column-enabled", "column-hashed", "paused", "description", "own
  * account is empty, and that names are written as they are.
  */
 async function warnings(project: AccountProject): Promise<readonly string[]> {
-  const { out, err } = await project.run<PlanFlags>(runPlan, { output: ["json"], failOn: [], allow: [], ignore: [] });
+  const { out, err } = await project.run<PlanFlags>(runPlan, { output: ["json"], failOn: [], allow: [] });
   if (out === "") throw new Error(err);
   const { diagnostics } = JSON.parse(out) as Plan;
   return diagnostics.flatMap(({ severity, code, message }) =>

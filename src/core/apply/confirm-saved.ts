@@ -69,7 +69,7 @@ function liftedInFile(finding: GuardFinding, { guards }: Plan): GuardFinding {
 
 /** Reads what the plan has read, with the same options, and plans its steps only. */
 function roundOf(round: Round, { items, deferred, options = {} }: Plan): Round {
-  const { only = [], exclude = [], ignore = [], assumeCompleteLists } = options;
+  const { only = [], exclude = [] } = options;
   const scope = only.length + exclude.length === 0 ? everything : scopeOf(only, exclude, namesMatcher);
   const addresses = new Set([...items, ...deferred].map(({ address }) => address));
   const ofSteps: Scope = { ...scope, item: (address) => addresses.has(address), problems: () => [] };
@@ -79,8 +79,6 @@ function roundOf(round: Round, { items, deferred, options = {} }: Plan): Round {
     options: {
       ...round.options,
       scope,
-      ignore: ignore.map((entry) => ({ ...entry, reason: "--ignore" })),
-      ...(assumeCompleteLists === undefined ? {} : { assumeCompleteLists }),
     },
   };
 }

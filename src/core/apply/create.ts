@@ -130,7 +130,7 @@ async function refusedByAuditLog<Live>({ item, kind, records, session, auditLog,
   const knownIds = new Set([...[...bindings.values()].map(({ id }) => id), ...forgotten]);
   const { items, unread } = await auditLog();
   const [entry] = assetCreations(items, name, knownIds);
-  if (entry === undefined) return unread === undefined ? undefined : hiddenBy(unread, name);
+  if (entry === undefined) return unread === undefined ? undefined : hiddenBy(item.address, unread);
   // Another run may have created and recorded it since the records were read. Then this throws E_RECORDS_CHANGED.
   await session.writer.records.take();
   const evidence = quotesSecret([entry], secrets) ? `an entry of ${entry.timestamp}` : describeEntry(entry);
@@ -142,10 +142,11 @@ async function refusedByAuditLog<Live>({ item, kind, records, session, auditLog,
   };
 }
 
-const hiddenBy = (unread: string, name: string): Ending => ({
+const hiddenBy = (address: string, unread: string): Ending => ({
   outcome: "blocked",
   code: "E_READ_FAILED",
-  message: `It was not sent, because the audit log could not be read and only the audit log shows whether an asset with this name was created before. ${unread} Run apply again. If the account has no asset named ${JSON.stringify(name)}, pass --assume-complete-lists.`,
+  message: `It was not sent, because the audit log could not be read and only the audit log shows whether an asset with this name was created before. ${unread} Run apply again. If the key cannot read the audit log, create the asset in the service, and bind it:`,
+  command: bindCommand(address),
 });
 
 /** Resolves with the id of the journal entry when it is stored. */

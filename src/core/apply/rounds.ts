@@ -46,11 +46,7 @@ export async function executeRounds(
     reads.remember(...one);
   };
   const records = gatherIntents(session.writer.records);
-  const auditLog = once(async () => {
-    const newest = await newestEntries(session.writer.reads);
-    const isComplete = options.assumeCompleteLists ?? options.saved?.options?.assumeCompleteLists;
-    return isComplete === true ? { items: newest.items } : newest;
-  });
+  const auditLog = once(() => newestEntries(session.writer.reads));
   const stopped = (): boolean => session.signal.aborted;
   for (;;) {
     const endings = plans.length === 1 ? first.endings : new Map<string, never>();

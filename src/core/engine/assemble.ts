@@ -79,7 +79,7 @@ const leftSteps = ({ account }: RoundView, { coverage }: ComparedRound): DiffRes
   coverage.manual.filter(({ address, path }) => !account.ignored(address, path));
 
 function headOf({ session, kind, options: given }: Round, git: Plan["git"]): PlanHead {
-  const { scope = everything, ignore = [] } = given;
+  const { scope = everything } = given;
   const { settings, manifestDigest } = session.project;
   const options = kind === "Plan" ? recordedOptions(given) : {};
   return {
@@ -92,7 +92,7 @@ function headOf({ session, kind, options: given }: Round, git: Plan["git"]): Pla
     account: accountName(settings.baseUrl),
     ...(git === undefined ? {} : { git }),
     ...(settings.protected ? { protected: true } : {}),
-    ...(scope === everything && ignore.length === 0 ? {} : { partial: true }),
+    ...(scope === everything ? {} : { partial: true }),
     ...(Object.keys(options).length === 0 ? {} : { options }),
     manifestDigest: manifestDigest(),
     ...elsewhereCounts(session.project),
@@ -100,11 +100,8 @@ function headOf({ session, kind, options: given }: Round, git: Plan["git"]): Pla
 }
 
 /** Those that change what is sent. The other ones are in the plan: what is held, and the secrets of requests. */
-const recordedOptions = ({ scope, ignore = [], assumeCompleteLists }: PlanOptions): NonNullable<Plan["options"]> => ({
-  ...Object.fromEntries(Object.entries(scope?.patterns ?? {}).filter(([, globs]) => globs.length > 0)),
-  ...(ignore.length === 0 ? {} : { ignore: ignore.map(({ address, path }) => ({ address, path })) }),
-  ...(assumeCompleteLists === true ? { assumeCompleteLists } : {}),
-});
+const recordedOptions = ({ scope }: PlanOptions): NonNullable<Plan["options"]> =>
+  Object.fromEntries(Object.entries(scope?.patterns ?? {}).filter(([, globs]) => globs.length > 0));
 
 /** The manifests of objects that only other targets have. */
 function elsewhereCounts({ elsewhere }: LoadedProject): Pick<Plan, "elsewhere"> {
@@ -139,11 +136,11 @@ function whyNotSend(item: DraftItem, round: Round, { recovered, observed }: Roun
   // Assets are in no list, but integrations show them. A tag selects integrations.
   const needed = (isCreate ? kindNamed(item.kind)?.list : undefined) ?? integrations;
   const suspicion = observed.suspicions.find(({ list }) => list === needed);
-  if (suspicion === undefined || round.options.assumeCompleteLists === true) return undefined;
+  if (suspicion === undefined) return undefined;
   return {
     address,
     code: "E_LIST_INCOMPLETE",
-    message: `${suspicion.why} ${isCreate ? "An object that looks missing may exist, so nothing is created" : "An integration that the manifest selects may be missing, so no relation is removed"} based on that list. If the list is complete, pass --assume-complete-lists.`,
+    message: `${suspicion.why} ${isCreate ? "An object that looks missing may exist, so nothing is created" : "An integration that the manifest selects may be missing, so no relation is removed"} based on that list.`,
   };
 }
 
@@ -198,12 +195,12 @@ const unreviewedColumns = (found: readonly DiffResult[]): GuardInput["unreviewed
   });
 
 /** Patterns of --only, --exclude and `ignore` that match nothing. Unknown while manifests or reads fail. */
-function unmatched({ session, scope, options, today }: Round, { observed, compared }: RoundParts): readonly Problem[] {
+function unmatched({ session, scope, today }: Round, { observed, compared }: RoundParts): readonly Problem[] {
   const { project } = session;
   const problems = [...observed.problems, ...compared.found.flatMap((one) => one.problems)];
   if (hasErrors(project) || !observed.complete || hasErrors({ problems })) return [];
   if (scope === everything)
-    return unmatchedIgnores([...project.settings.ignore, ...(options.ignore ?? [])], {
+    return unmatchedIgnores(project.settings.ignore, {
       units: compared.parts,
       account: observed.account,
       today,

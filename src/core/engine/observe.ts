@@ -106,7 +106,8 @@ async function observeLists({ project, compared, reads, records, run, alsoNeeded
   const readList = async (list: List): Promise<readonly [List, readonly Listed[]]> => {
     try {
       const listing = await reads.list(list);
-      for (const why of suspicionOf(list, listing, own(records.longestSeen, list.name) ?? 0)) suspicions.push({ list, why });
+      const longestSeen = project.settings.completeLists === true ? Number.POSITIVE_INFINITY : (own(records.longestSeen, list.name) ?? 0);
+      for (const why of suspicionOf(list, listing, longestSeen)) suspicions.push({ list, why });
       if (listing.unread !== undefined) entries.set(list, listing.unread);
       for (const entry of listing.unread ?? []) problems.push(unreadProblem(list, entry));
       addAll(problems, lackingProblems(list, listing.items));
@@ -129,7 +130,11 @@ function suspicionOf({ name, isCreated }: List, { items, completeness, why }: Li
   if (completeness === "short") return [why ?? `GET /v1/${name} returned fewer objects than it announced.`];
   // What is never created is not created twice.
   const mayBeOnePage = isCreated === true && completeness === "unknown" && pageSizes.has(items.length) && longestSeen <= items.length;
-  return mayBeOnePage ? [`GET /v1/${name} returned exactly ${items.length} ${name}, which may be only the first page.`] : [];
+  return mayBeOnePage
+    ? [
+        `GET /v1/${name} returned exactly ${items.length} ${name}, which may be only the first page. If its lists have no pages, set service: { lists: complete } for the target in dimsync.yaml.`,
+      ]
+    : [];
 }
 
 type ReadById = { readonly list: List; readonly id: string } & (

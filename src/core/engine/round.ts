@@ -47,7 +47,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
   const { project } = session;
   const { settings } = project;
   const records = session.records();
-  const { ignored, problems: expiredIgnores } = ignoring([...settings.ignore, ...(options.ignore ?? [])], today);
+  const { ignored, problems: expiredIgnores } = ignoring(settings.ignore, today);
   const inScope = manifestsInScope(project.resources, scope);
   const compared = hasErrors(project) ? [] : inScope;
   const observe = (
@@ -124,7 +124,7 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     options.isReview === true && options.base !== undefined && view.base !== undefined
       ? checkLoosened({ base: options.base, head: session.project, today: round.today }, view, view.base)
       : undefined;
-  const paths = ignoredPaths([...session.project.settings.ignore, ...(options.ignore ?? [])], round.today);
+  const paths = ignoredPaths(session.project.settings.ignore, round.today);
   const questions: Questions = (liveId) => (labels === undefined ? [] : [labels.ask(liveId)]);
   const needs: ReadNeeds = {
     policyColumns: columnsNeeded(session, policies.columnsNeeded),

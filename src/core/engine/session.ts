@@ -6,7 +6,6 @@ import type { CallCounts, Plan } from "../model/plan.ts";
 import type { Clock } from "../model/runtime/clock.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
-import type { IgnoreEntry } from "../model/settings/config.ts";
 import type { Secret, SecretReference } from "../model/settings/secret.ts";
 import type { RecordsRun, RecordsState } from "../records/records.ts";
 import type { Counted } from "./checks/guards.ts";
@@ -68,7 +67,6 @@ export interface PlanOptions {
   readonly scope?: Scope;
   /** Reasons by guard name. */
   readonly allow?: ReadonlyMap<string, string>;
-  readonly assumeCompleteLists?: boolean;
   /** Sends only changes that protect; the others are `held`. */
   readonly protectOnly?: boolean;
   /** Lists the unmanaged columns by name instead of only counting them. Needs memory for each. */
@@ -77,8 +75,6 @@ export interface PlanOptions {
   readonly base?: BaseProject;
   /** Whether the plan is that of a pull request: then it says what the manifests give up since the base. */
   readonly isReview?: boolean;
-  /** Ignored in this run, in addition to the entries of the config. */
-  readonly ignore?: readonly IgnoreEntry[];
 }
 
 /**

@@ -220,7 +220,7 @@ interface ApplyRun {
 
 async function applyWith(project: Project, options: ApplyAccountOptions, { run, writes, git }: ApplyRun) {
   const account = await openAccount(project, { ...run, readOnly: false, runId: writes.runId });
-  const lists = listLengthRecorder(writes, options.assumeCompleteLists === true);
+  const lists = listLengthRecorder(writes);
   try {
     const signal = AbortSignal.any([run.signal, writes.lost]);
     const session = await openWriteSession(project, account.client, { run: { ...run, signal }, writes, git });
@@ -269,21 +269,19 @@ async function openWriteSession(project: Project, client: Client, { run, writes,
 
 /**
  * Records the lengths of the lists that `recording` reads, for later runs: a list whose length
- * looks like a page size is suspicious unless an earlier run has seen a longer one. `trusted`: the
- * user states that the lists are complete, so their length is not a page size. `save` adds the
+ * looks like a page size is suspicious unless an earlier run has seen a longer one. `save` adds the
  * lengths to the records.
  */
-function listLengthRecorder(
-  records: Pick<RecordsRun, "remember">,
-  trusted: boolean,
-): { readonly recording: (reads: Reads) => Reads; readonly save: () => void } {
+function listLengthRecorder(records: Pick<RecordsRun, "remember">): {
+  readonly recording: (reads: Reads) => Reads;
+  readonly save: () => void;
+} {
   const seen = new Map<string, number>();
   const recording = (reads: Reads): Reads => ({
     ...reads,
     list: async (list) => {
       const listing = await reads.list(list);
-      const length = listing.items.length + (trusted ? 1 : 0);
-      if (listing.completeness === "unknown") seen.set(list.name, Math.max(seen.get(list.name) ?? 0, length));
+      if (listing.completeness === "unknown") seen.set(list.name, Math.max(seen.get(list.name) ?? 0, listing.items.length));
       return listing;
     },
   });

@@ -35,7 +35,7 @@ export async function runCatalog(
   if ((flags.all === true) === (address !== undefined) || more.length > 0)
     throw new DimsyncError("E_USAGE", "catalog accept takes an address as plan prints it, such as Schemas/orders, or --all.");
   const node = path === undefined ? undefined : nodePath("catalog accept", path);
-  const { scope } = planOptions({ ...flags, allow: [], ignore: [] });
+  const { scope } = planOptions({ ...flags, allow: [] });
   const options = { address, node, scope, dropsMissing: flags.all === true && flags.only.length + flags.exclude.length === 0 };
   const done: Acceptance[] = [];
   for (const project of await loadProjects(context, { account: true }))

@@ -33,9 +33,9 @@ export async function runImport(context: Context<ImportFlags>, addresses: readon
   checkOutputs(context, ["human", "json"]);
   const project = await loadOneProject(context, { account: true });
   if (flags.suggest === true) return suggest(context, addresses, project);
-  const { dryRun = false, literal = false, assumeCompleteLists = false } = flags;
+  const { dryRun = false, literal = false } = flags;
   const out = flags.out === undefined ? undefined : resolve(cwd, flags.out);
-  const options = { load: loadOptions(context, []), addresses, out, dryRun, literal, assumeCompleteLists };
+  const options = { load: loadOptions(context, []), addresses, out, dryRun, literal };
   const { report, manifests } = await withRun(context, (run) => importProject(project, options, run));
   await deliverForms(context, {
     human: (how) => sectionsText(importSections(report, manifests), how),

@@ -24,7 +24,6 @@ import { withReads } from "../../core/operations/session.ts";
 import type { RecordsRun, RecordsState } from "../../core/records/records.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore, grouped } from "../../core/text/lists.ts";
-import { shellWord } from "../../core/text/shell.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 import { type Adoption, adopt } from "./adopt.ts";
 import { type ImportFolders, importFolders, newFilesIn } from "./folder.ts";
@@ -50,8 +49,6 @@ export interface ImportProjectOptions {
   readonly dryRun?: boolean;
   /** Writes schemas as a literal tree instead of rules. */
   readonly literal?: boolean;
-  /** Limits manifests to other targets even if a list of this one looks incomplete. */
-  readonly assumeCompleteLists?: boolean;
 }
 
 /** `load`: how the project was loaded. */
@@ -150,7 +147,7 @@ interface ImportInput {
 async function importFrom(open: OpenAccount, given: Project, input: ImportInput): Promise<Imported> {
   const { reads, bind } = open;
   const { folders, others, run, onFile } = input;
-  const { load, addresses, dryRun = false, literal = false, assumeCompleteLists = false } = input.options;
+  const { load, addresses, dryRun = false, literal = false } = input.options;
   const selection = createSelection(addresses ?? []);
   const { target } = given.settings;
   const sharing = sharingWith(others);
@@ -191,7 +188,7 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
   const bound = withBindings(account, adoption);
   const missing = limitedManifests({ account: bound, target, others, isSelected });
   // An object that an incomplete list lacks may exist, and a manifest that is limited by mistake protects nothing there.
-  const isUnsure = suspicions.length > 0 && !assumeCompleteLists;
+  const isUnsure = suspicions.length > 0;
   const limited = isUnsure ? [] : missing;
   const failures = [
     ...[...shared, ...limited].flatMap(({ resource, targets }) => writer.setMetadata(resource, "targets", targets) ?? []),
@@ -204,7 +201,7 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
     addresses: [...new Set([...adoption.addresses, ...schemas.addresses])].sort(byText),
     bound: new Map([...adoption.bindings].map(([address, { id }]) => [address, id])),
     notices: [
-      ...suspicions.map((one) => (isUnsure && missing.length > 0 ? `${one} ${notLimited(missing, target)}` : one)),
+      ...suspicions.map((one) => (isUnsure && missing.length > 0 ? `${one} ${notLimited(missing)}` : one)),
       ...adoption.notices,
       ...targetNotices(shared, (are) => `of other targets ${are} in ${target}, too`),
       ...targetNotices(limited, (are) => `of the manifests ${are} not in ${target}`),
@@ -214,8 +211,8 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
   };
 }
 
-const notLimited = (missing: readonly LimitedManifest[], target: string): string =>
-  `So metadata.targets of ${counted(missing.length, "manifest")} of other targets stays as it is. Compare the number with the service. If the list is complete: dimsync import -t ${shellWord(target)} --assume-complete-lists`;
+const notLimited = (missing: readonly LimitedManifest[]): string =>
+  `So metadata.targets of ${counted(missing.length, "manifest")} of other targets stays as it is. Compare the number with the service.`;
 
 /** The account with the project's manifests, and with whole objects in its lists. The client keeps what was read. */
 async function wholeAccount(project: Project, { reads, state }: OpenAccount): ReturnType<typeof readAccount> {

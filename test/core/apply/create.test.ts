@@ -296,8 +296,6 @@ describe("an audit log that cannot be read", () => {
     });
     expect(result.items.find(({ address }) => address === "Asset/archive")?.message).toContain(said);
     expect(at.writes()).not.toContain("POST /v1/assets");
-    expect((await at.apply("--assume-complete-lists")).code).toBe(0);
-    expect(archives(at.service.state())).toHaveLength(1);
   });
 });
 

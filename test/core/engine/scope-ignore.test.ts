@@ -193,24 +193,15 @@ describe("plan and apply ignore", () => {
     expect(email).toEqual([{ hashed: true }]);
   });
 
-  test("--ignore does the same for one run", async () => {
-    const ran = await run([], ["--ignore", "Tag/pii", "--ignore", `SchemaConfig/orders:${users}`]);
-    expect(shown(ran)).toEqual({ ...whole, items: whole.items.slice(0, 1), manual: whole.manual.slice(0, 2) });
-  });
-
-  test.each(["Tag", "Tag/pii:description", ":/x"])("--ignore %s is an error", async (text) => {
-    const folder = writeProject({ "dimsync.yaml": configText("http://127.0.0.1:9"), "manifests/a.yaml": manifests });
-    expect(await runCommand(["plan", "--ignore", text], folder)).toMatchObject({ code: 1, stderr: expect.stringContaining("E_USAGE") });
-  });
-
   test("errors of an object that is ignored as a whole do not stop the run", async () => {
     const service = await startService();
     onTestFinished(() => service.close());
     const wrong =
       "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec: { integration: { id: 8f1c }, schemas: { nope: { enabled: true } } }\n";
-    const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/a.yaml": wrong });
-    const code = async (...argv: readonly string[]) =>
-      (await runCommand(["plan", "-q", ...argv], folder, { [keyVariable]: service.apiKey })).code;
-    expect([await code(), await code("--ignore", "SchemaConfig/orders")]).toEqual([1, 0]);
+    const code = async (ignore: readonly object[]) => {
+      const folder = writeProject({ "dimsync.yaml": configText(service.url, { ignore }), "manifests/a.yaml": wrong });
+      return (await runCommand(["plan", "-q"], folder, { [keyVariable]: service.apiKey })).code;
+    };
+    expect([await code([]), await code([{ address: "SchemaConfig/orders", path: "", reason: "r" }])]).toEqual([1, 0]);
   });
 });

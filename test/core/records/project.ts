@@ -23,7 +23,7 @@ export interface ProjectParts {
 
 /** Writes a project with the target prod into a folder. */
 export function projectOn(folder: string, { baseUrl, manifests, records, env: more }: ProjectParts): Machine {
-  const target = { baseUrl, apiKey: { $secret: { env: keyVariable } }, records };
+  const target = { baseUrl, apiKey: { $secret: { env: keyVariable } }, records, service: { lists: "complete" } };
   mkdirSync(join(folder, "manifests"));
   writeFileSync(join(folder, "manifests", "all.yaml"), manifests);
   const parts = { targets: { prod: target }, client: { concurrency: 8, timeoutSeconds: 600 }, guards: { maxCreates: 200 } };

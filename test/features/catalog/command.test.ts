@@ -161,9 +161,12 @@ describe("plan and drift", () => {
   });
 
   test("ignored columns are not listed", async () => {
-    const { addColumn, plan } = await accepted();
+    const { addColumn, plan, service, folder } = await accepted();
     addColumn(orders, nationalId);
-    const { newColumns } = await plan("--ignore", "SchemaConfig/*:/schemas/public/tables/customers/columns/national_id2");
+    const path = "/schemas/public/tables/customers/columns/national_id2";
+    const ignore = [{ address: "SchemaConfig/*", path, reason: "theirs" }];
+    writeFileSync(join(folder, "dimsync.yaml"), configText(service.url, { catalog: "dimsync.catalog.yaml", ignore }));
+    const { newColumns } = await plan();
     expect(newColumns).toEqual([]);
   });
 });

@@ -21,7 +21,6 @@ const noFlags = {
   output: [],
   failOn: [],
   allow: [],
-  ignore: [],
   color: false,
 };
 const manifest =

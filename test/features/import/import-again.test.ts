@@ -128,7 +128,7 @@ describe("what a manifest covers stays as it is, and the plan after the import r
       /The plan after the import is not empty:\n {4}Integration\/orders: \/paused: [\s\S]*\n {6}dimsync drift --resolve accept -t prod\n$/u,
     );
     expect(code).toBe(1);
-    await project.run<DriftFlags>(runDrift, { target: ["prod"], resolve: "accept", failOn: [], allow: [], ignore: [] });
+    await project.run<DriftFlags>(runDrift, { target: ["prod"], resolve: "accept", failOn: [], allow: [] });
     expect((await project.importJson()).remaining).toEqual([]);
   });
 });

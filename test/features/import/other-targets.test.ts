@@ -39,12 +39,7 @@ async function openTwoTargets(state?: AccountState, dev = ""): Promise<TwoTarget
   const devTarget = `  dev: { baseUrl: "${other.service.url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } }${dev} }\n`;
   await write("dimsync.yaml", (await read("dimsync.yaml")) + devTarget);
   const plan = async (target: string, env?: Readonly<Record<string, string>>): Promise<Plan> => {
-    const { out, err } = await one.run<PlanFlags>(
-      runPlan,
-      { target: [target], output: ["json"], failOn: [], allow: [], ignore: [] },
-      [],
-      env,
-    );
+    const { out, err } = await one.run<PlanFlags>(runPlan, { target: [target], output: ["json"], failOn: [], allow: [] }, [], env);
     if (out === "") throw new Error(err);
     return JSON.parse(out) as Plan;
   };
@@ -306,7 +301,7 @@ describe("objects of the manifests that the second account does not have", () =>
     expect(effectOf(await targets.planProd())).toEqual(before);
   });
 
-  test("stay manifests of both targets if the list may be incomplete, unless the user says that it is not", async () => {
+  test("stay manifests of both targets if the list may be incomplete, unless the target says that its lists have no pages", async () => {
     await targets.prod.importJson({ target: ["prod"] });
     targets.dev.service.mutate((account) => {
       without(account);
@@ -315,15 +310,11 @@ describe("objects of the manifests that the second account does not have", () =>
         account.integrations.push({ ...structuredClone(orders), id: `i-${number}`, name: `Integration ${number}` });
     });
     const { notices } = await targets.importDev();
-    expect(notices).toContainEqual(
-      expect.stringMatching(
-        /exactly 10 integrations, .* of 9 manifests of other targets stays as it is\. .*: dimsync import -t dev --assume-complete-lists$/u,
-      ),
-    );
+    expect(notices).toContainEqual(expect.stringMatching(/exactly 10 integrations, .* of 9 manifests of other targets stays as it is\. /u));
     expect(await targets.read("manifests/integrations/billing.yaml")).not.toContain("targets:");
-    expect((await targets.importDev({ assumeCompleteLists: true })).notices).toContainEqual(
-      expect.stringMatching(/^3 integrations of the manifests are not in dev, /u),
-    );
+    const config = await targets.read("dimsync.yaml");
+    await targets.write("dimsync.yaml", config.replace("dev: { baseUrl", "dev: { service: { lists: complete }, baseUrl"));
+    expect((await targets.importDev()).notices).toContainEqual(expect.stringMatching(/^3 integrations of the manifests are not in dev, /u));
     expect(await targets.read("manifests/integrations/billing.yaml")).toContain("targets: [prod]");
   });
 

@@ -57,6 +57,7 @@ export function makeSettings(
     baseUrl,
     ...(entry.observed === true && baseUrl.startsWith("embedded:") ? { observed: true } : {}),
     ...(entry.service?.extended === true ? { extended: true } : {}),
+    ...(entry.service?.lists === "complete" ? { completeLists: true } : {}),
     apiKey: apiKey ?? entry.apiKey,
     ...(apiKey !== undefined || entry.apiKey === undefined || keyPlace === undefined ? {} : { apiKeyPlace: keyPlace }),
     protected: entry.protected ?? false,

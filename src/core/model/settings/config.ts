@@ -18,6 +18,8 @@ export interface Settings {
   readonly observed?: boolean;
   /** Present if the target says that its service has more requests than the interface document (`service.extended`). */
   readonly extended?: true;
+  /** Present if the target says that the lists of its service have no pages (`service.lists`). */
+  readonly completeLists?: true;
   /** Resolved only when a client is made. Absent for an embedded service in this process. */
   readonly apiKey: SecretReference | undefined;
   /** In dimsync.yaml; absent for a key of the environment. */

@@ -18,7 +18,7 @@ export const unmanagedCounts = (unmanaged: Plan["unmanaged"]): { readonly object
 /** The kind of the objects of a list. */
 export const kindOfList = (list: string): string => kinds.find((kind) => kind.list?.name === list)?.name ?? list;
 
-/** Live objects and columns that no manifest covers, counted. A report and -v also list the objects, `--list-unmanaged` the columns. */
+/** Live objects and columns that no manifest covers, counted. A report lists the objects, too; -v the objects and the columns. */
 export function unmanagedSection({ kind, unmanaged }: Pick<Plan, "kind" | "unmanaged">): Section {
   const { columns, tables } = unmanaged;
   const lists = Array.from(unmanagedObjects(unmanaged), ([list, objects]) => ({ of: kindOfList(list), objects }));
@@ -32,7 +32,7 @@ export function unmanagedSection({ kind, unmanaged }: Pick<Plan, "kind" | "unman
     part: "rest",
     isFolded: true,
     isSentence: counts !== "",
-    ...(columns > 0 && tables === undefined ? { aside: "--list-unmanaged names them" } : {}),
+    ...(columns > 0 && tables === undefined ? { aside: "-v names them" } : {}),
     entries: [
       ...lists.flatMap(({ of, objects }) =>
         objects.map((one): Entry => ({ head: [[of], [name(nameText(one.name))], [id(one.id)]], isDetail })),

@@ -89,7 +89,8 @@ export async function repairProject(repair: Repair, run: RunEnvironment): Promis
 function sendAndCompare({ project, mode, stopped }: Repair, run: RunEnvironment): Promise<RunOutcome> {
   return asOutcome(run.signal, async () => {
     const ignore = stopped.map(({ address, path }) => ({ address, path, reason: "protect stopped" }));
-    const { plan, result } = await applyAccount(project, { protectOnly: mode === "protect", ignore }, run);
+    const settings = { ...project.settings, ignore: [...project.settings.ignore, ...ignore] };
+    const { plan, result } = await applyAccount({ ...project, settings }, { protectOnly: mode === "protect" }, run);
     const error = failureOf(plan, result);
     const failed = error === undefined ? {} : { exit: result.exit, error };
     // Whatever happens now, the history must have what was sent. After an interruption the next run compares.
