@@ -40,8 +40,7 @@ export interface Behaviour {
  * text; `message`: only a text; `list`: a status code and a list of texts; `mixed`: the form that was seen for the case. `echo` repeats
  * the request's body in the message, as a leaky service would.
  */
-export const errorBodies = ["envelope", "nested", "status", "message", "list", "mixed", "plain", "empty", "echo"] as const;
-export type ErrorBody = (typeof errorBodies)[number];
+export type ErrorBody = "envelope" | "nested" | "status" | "message" | "list" | "mixed" | "plain" | "empty" | "echo";
 
 /** As the interface document has it. */
 const documented: Behaviour = {

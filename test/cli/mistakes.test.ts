@@ -117,7 +117,6 @@ const rows: Readonly<Record<string, Row>> = {
   "a live object that does not exist": { args: ["get", "tag", "t-99"], shows: ["E_NOT_FOUND", '"t-99"', "dimsync get tags"] },
   "an unknown schema": { args: ["schema", "plans2"], shows: ["Unknown schema", "Schemas: "] },
   "an invalid port": { args: ["serve", "--port", "70000"], shows: ["--port", "65535"] },
-  "an invalid fault": { args: ["serve", "--faults", "POST"], shows: ["--faults", "METHOD PATHREGEX"] },
   "an account file in a directory that does not exist": { args: ["serve", "--data", "no/a.json"], shows: ["--data", "does not exist"] },
   "a service that cannot be reached": {
     args: ["get", "tags"],

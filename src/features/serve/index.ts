@@ -6,13 +6,7 @@ import type { FlagsOf, GlobalFlags, Options } from "../../cli/flags.ts";
 const options = {
   "--port <n>": "Port on 127.0.0.1 (default: a free port)",
   "--data <file>": "Keep the account in this file (default: in memory)",
-  "--latency <ms>": "Delay each response",
-  "--faults <spec>": { text: "METHOD PATHREGEX[@NTH]=ACTION[:ARG], such as 'POST /v1/assets=reset-after'; repeatable", repeatable: true },
   "--observed": "Answer as the public descriptions of the service show it, not as its interface document does",
-  "--schema-form <form>": "Form of GET schemas: camel (with columns, default) or snake (without columns)",
-  "--paging <style[:size]>": "Paging of lists: none (default), totalItems, total, nextCursor, hasMore or silent",
-  "--error-body <form>": "Form of error bodies: envelope (default), nested, status, message, list, mixed, plain, empty or echo",
-  "--discover-after <n>": "Show the schemas of a new integration only after n requests",
   "--person <email>": { text: "Add an API key for this user; repeatable", repeatable: true },
 } as const satisfies Options;
 
@@ -22,7 +16,7 @@ export const serveCommand = declared({
   usage: "serve",
   description: "Run the embedded service on localhost. For demos and tests.",
   options,
-  examples: ["dimsync serve", "dimsync serve --port 8080 --data account.json --faults 'POST /v1/assets=reset-after'"],
+  examples: ["dimsync serve", "dimsync serve --port 8080 --data account.json"],
   onInterrupt: "\ndimsync: stopping the embedded service.\n",
   isLongRunning: true,
   load: async () => (await import("./command.ts")).runServe,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type EmbeddedService, type Exchange, parseFault, startEmbeddedService } from "../../../src/embedded/index.ts";
+import { parseFault } from "../../../src/embedded/http/faults.ts";
+import { type EmbeddedService, type Exchange, startEmbeddedService } from "../../../src/embedded/index.ts";
 import { call } from "../caller.ts";
 
 describe("parseFault reads", () => {
