@@ -53,7 +53,7 @@ export async function withLibrary<T>(given: World, use: (running: InProcess) => 
 }
 
 /** What the controller sends in mode `protect`: the only place of these tests that knows how. */
-export const repair = ({ project, env }: InProcess): Promise<Result> => apply(project, { env, protectOnly: true, ignore: [] });
+export const repair = ({ project, env }: InProcess): Promise<Result> => apply(project, { env, protectOnly: true });
 
 export interface Ran {
   readonly code: number | null;

@@ -281,7 +281,10 @@ test("a key that is part of a name is masked in results, events, metrics and web
   });
   onTestFinished(own.close);
   const { url, bodies } = await startReceiver();
-  const cwd = emptyFolder({ "dimsync.yaml": `${configText({ baseUrl: own.url })}notify: { url: { $secret: { env: HOOK } } }\n`, "manifests/all.yaml": allIntegrations });
+  const cwd = emptyFolder({
+    "dimsync.yaml": `${configText({ baseUrl: own.url })}notify: { url: { $secret: { env: HOOK } } }\n`,
+    "manifests/all.yaml": allIntegrations,
+  });
   const env = { DIMSYNC_API_KEY: key, HOOK: url };
   const run = async (code: number, ...argv: readonly string[]) => {
     const ran = await dimsync(argv, { cwd, env });
