@@ -1,3 +1,5 @@
+import { guardNames } from "../core/model/findings.ts";
+
 // The options of all commands, and the types of what commander makes of them.
 
 /** What help says of an option, and what it can be. */
@@ -64,7 +66,7 @@ export const comparisonOptions = (risks = "exposes, loosened") =>
       repeatable: true,
     },
     '--allow <name="reason">': {
-      text: "Lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, maxRemovedRelations, maxResyncedTables, exposureWindow, policy, unreviewed, outsideChanges, loosened or planDiffers; repeatable",
+      text: `Lift a guard: ${guardNames.slice(0, -1).join(", ")} or ${guardNames.at(-1)}; repeatable`,
       repeatable: true,
     },
     "--metrics <file>": "Write Prometheus metrics to this file, for the textfile collector",

@@ -7,6 +7,9 @@ export function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made;
 }
 
+/** The names of a union in this order. It does not compile if one is missing, or if there is another one. */
+export const everyName = <Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] => Object.keys(names) as Name[]; // the keys
+
 /** A function that makes its result when it is called first. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;

@@ -19,6 +19,7 @@ import type {
 import type { JsonValue } from "./json/json.ts";
 import type { Pointer } from "./json/pointer.ts";
 import type { LabelOrigin } from "./labels.ts";
+import { everyName } from "./maps.ts";
 import type { Nodes } from "./nodes.ts";
 import type { SourceLocation } from "./problem.ts";
 
@@ -129,19 +130,20 @@ export type Unmanaged = Plan["unmanaged"];
 export const unmanagedObjects = ({ columns: _, tables: __, ...lists }: Unmanaged): ReadonlyMap<string, readonly NamedObject[]> =>
   new Map(Object.entries(lists) as readonly [string, readonly NamedObject[]][]); // by the type of Unmanaged
 
-export const loosenedCodes = [
-  "unknown",
-  "policy-removed",
-  "policy-weakened",
-  "exemption-added",
-  "exemption-widened",
-  "exemption-extended",
-  "guard-raised",
-  "guard-off",
-  "allow-added",
-  "ignore-added",
-  "managed-less",
-  "protection-lost",
-  "label-lost",
-  "released",
-] as const satisfies readonly Loosened["code"][];
+/** In the order of a review. */
+export const loosenedCodes = everyName<Loosened["code"]>({
+  unknown: true,
+  "policy-removed": true,
+  "policy-weakened": true,
+  "exemption-added": true,
+  "exemption-widened": true,
+  "exemption-extended": true,
+  "guard-raised": true,
+  "guard-off": true,
+  "allow-added": true,
+  "ignore-added": true,
+  "managed-less": true,
+  "protection-lost": true,
+  "label-lost": true,
+  released: true,
+});

@@ -2,6 +2,7 @@ import { byText } from "./address.ts";
 import { emptyRecord, own } from "./json/json.ts";
 import type { Pointer } from "./json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas } from "./live.ts";
+import { everyName } from "./maps.ts";
 import { type NodePath, nodePointer } from "./nodes.ts";
 import type { DraftFacts, Risk } from "./plan.ts";
 import type { ColumnTree, TableTexts } from "./resource.ts";
@@ -22,9 +23,9 @@ export type LiveNode = LiveColumn;
 export type Field = "enabled" | "hashed";
 
 /** What a PATCH can change of a table beside `enabled`, if the target says that its service can. */
-export const tableTexts = ["syncMode", "cursorField"] as const satisfies readonly (keyof TableTexts)[];
+export const tableTexts = everyName<keyof TableTexts>({ syncMode: true, cursorField: true });
 
-export type NodeField = Field | (typeof tableTexts)[number];
+export type NodeField = Field | keyof TableTexts;
 
 export type NodeCause = NonNullable<DraftFacts["cause"]>;
 

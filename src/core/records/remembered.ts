@@ -1,6 +1,7 @@
 import type { Address } from "../model/address.ts";
 import type { SeenColumns } from "../model/columns.ts";
 import { type JsonValue, own, sameJson } from "../model/json/json.ts";
+import { everyName } from "../model/maps.ts";
 
 /** Values by address, then by a key within the object. Maps, because names of an account may be `__proto__`. */
 export type ByAddress<T> = ReadonlyMap<Address, ReadonlyMap<string, T>>;
@@ -51,7 +52,7 @@ interface Remembered {
   readonly sentValues: ByAddress<SentValue>;
 }
 
-export const rememberedParts = ["covered", "notKept", "cursors", "sentValues"] as const satisfies readonly (keyof Remembered)[];
+export const rememberedParts = everyName<keyof Remembered>({ covered: true, notKept: true, cursors: true, sentValues: true });
 
 /** Everything that a run may remember, all of it optional. */
 export interface Facts extends Partial<Remembered> {
@@ -73,7 +74,7 @@ export const noMemory: Memory = { longestSeen: {}, covered: new Map(), notKept: 
 
 /** The memory with the facts. The same object if they are known already. */
 export function remembering<M extends Memory>(known: M, { lists = {}, columns, commit, ...facts }: Facts): M {
-  const next = {
+  const next: { readonly [Part in keyof Required<Memory>]: Memory[Part] } = {
     longestSeen: longer(known.longestSeen, lists),
     columnsSeen: columns !== undefined && isNewerRecording(known.columnsSeen, columns) ? columns : known.columnsSeen,
     appliedCommit: sameJson(known.appliedCommit, commit) ? known.appliedCommit : (commit ?? known.appliedCommit),

@@ -1,3 +1,4 @@
+import { limitGuards, modeGuards } from "../../model/findings.ts";
 import { canonicalJson } from "../../model/json/json.ts";
 import { below } from "../../model/problem.ts";
 import type { AllowEntry, Guards, IgnoreEntry, Settings } from "../../model/settings/config.ts";
@@ -6,20 +7,15 @@ import { type Draft, type Review, until } from "./entry.ts";
 
 // What dimsync.yaml gives up.
 
-const limits = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "maxRemovedRelations", "maxResyncedTables"] as const;
-const modes = ["outsideChanges", "loosened", "planDiffers"] as const;
-
 /** The stricter value of each guard: a pull request that raises or turns off a guard is still checked by the one that was reviewed. */
 export function stricterGuards(head: Guards, base: Guards | undefined): Guards {
   if (base === undefined) return head;
-  const least = (name: (typeof limits)[number]): number => Math.min(head[name], base[name]);
-  const mode = (name: (typeof modes)[number]): "report" | "refuse" => (base[name] === "refuse" ? "refuse" : head[name]);
+  const least = (name: (typeof limitGuards)[number]): number => Math.min(head[name], base[name]);
+  const mode = (name: (typeof modeGuards)[number]): "report" | "refuse" => (base[name] === "refuse" ? "refuse" : head[name]);
   return {
     ...head,
-    ...(Object.fromEntries(limits.map((name) => [name, least(name)])) as Pick<Guards, (typeof limits)[number]>), // one for each limit
-    outsideChanges: mode("outsideChanges"),
-    loosened: mode("loosened"),
-    planDiffers: mode("planDiffers"),
+    ...(Object.fromEntries(limitGuards.map((name) => [name, least(name)])) as Pick<Guards, (typeof limitGuards)[number]>), // one for each limit
+    ...(Object.fromEntries(modeGuards.map((name) => [name, mode(name)])) as Pick<Guards, (typeof modeGuards)[number]>), // likewise
   };
 }
 
@@ -47,12 +43,12 @@ function loosenedGuards(before: Settings, now: Settings): readonly Draft[] {
     ...placeOfGuard(guard, before, now),
   });
   return [
-    ...limits.flatMap((name) =>
+    ...limitGuards.flatMap((name) =>
       now.guards[name] > before.guards[name]
         ? [draft("guard-raised", name, " Until this is merged, the plan is checked with the value of the base.")]
         : [],
     ),
-    ...modes.flatMap((name) => (before.guards[name] === "refuse" && now.guards[name] !== "refuse" ? [draft("guard-off", name)] : [])),
+    ...modeGuards.flatMap((name) => (before.guards[name] === "refuse" && now.guards[name] !== "refuse" ? [draft("guard-off", name)] : [])),
   ];
 }
 

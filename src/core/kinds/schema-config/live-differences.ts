@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
+import { everyName } from "../../model/maps.ts";
 import { eachNode, type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { ChangeFacts, ChangeGroup, DraftFacts } from "../../model/plan.ts";
 import type { SchemaTree } from "../../model/resource.ts";
@@ -11,9 +12,14 @@ import type { ObservedSchemas } from "./read.ts";
 
 // The differences between two reads of the schemas of an integration. Columns that one of them leaves out are unknown, not different.
 
-const ofSchema = ["enabled", "nameInDestination"] as const satisfies readonly (keyof LiveSchema)[];
-const ofTable = ["enabled", "nameInDestination", "syncMode", "cursorField"] as const satisfies readonly (keyof LiveTable)[];
-const ofColumn = ["enabled", "hashed", "nameInDestination", "isPrimaryKey"] as const satisfies readonly (keyof LiveColumn)[];
+const ofSchema = everyName<Exclude<keyof LiveSchema, "tables">>({ enabled: true, nameInDestination: true });
+const ofTable = everyName<Exclude<keyof LiveTable, "columns" | "enabledPatchSettings">>({
+  enabled: true,
+  nameInDestination: true,
+  syncMode: true,
+  cursorField: true,
+});
+const ofColumn = everyName<keyof LiveColumn>({ enabled: true, hashed: true, nameInDestination: true, isPrimaryKey: true });
 
 /**
  * Leaves that were read before a PATCH and that its response shows with another value or not at all, except those that

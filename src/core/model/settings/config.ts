@@ -1,3 +1,4 @@
+import { guards } from "../findings.ts";
 import type { JsonObject } from "../json/json.ts";
 import type { Problem, SourceLocation } from "../problem.ts";
 import type { ConfigFile, NotifySettings, WrittenGuards } from "../specs.generated.d.ts";
@@ -146,16 +147,9 @@ type Placed<Entry> = Entry & { readonly place?: SourceLocation };
 export type IgnoreEntry = Placed<NonNullable<ConfigFile["ignore"]>[number]>;
 export type AllowEntry = Placed<NonNullable<ConfigFile["allow"]>[number]>;
 
-export const defaultGuards: Guards = {
-  maxCreates: 5,
-  maxExposedColumns: 50,
-  maxChangedPercent: 30,
-  maxRemovedRelations: 5,
-  maxResyncedTables: 5,
-  outsideChanges: "report",
-  loosened: "report",
-  planDiffers: "report",
-};
+export const defaultGuards = Object.fromEntries(
+  Object.entries(guards).flatMap(([name, setting]) => Object.values(setting).map((value) => [name, value])),
+) as unknown as Guards; // a guard with a setting has one member
 
 export const defaultClient: ClientSettings = {
   concurrency: 8,

@@ -66,7 +66,7 @@ const setFor = {
   "off-hashed": { enabled: false, hashed: true },
 } as const satisfies Readonly<Record<string, ColumnTree>>;
 
-const states: readonly Protected[] = ["hashed", "off", "off-hashed"];
+const states = Object.keys(setFor) as readonly Protected[]; // the keys of the record
 
 /** Undefined if nothing protects it, as far as the service shows it. */
 function stateOf({ enabled, hashed }: LiveColumn): Protected | undefined {

@@ -1,4 +1,5 @@
 import { defined } from "../../../model/json/json.ts";
+import { everyName } from "../../../model/maps.ts";
 import type { Problem, SourceLocation } from "../../../model/problem.ts";
 import {
   type ColumnTree,
@@ -74,7 +75,7 @@ const assertable: readonly (readonly (keyof Expected)[])[] = [
   ["nameInDestination", "syncMode", "cursorField"],
   ["nameInDestination", "isPrimaryKey"],
 ];
-export const expectedKeys = ["nameInDestination", "syncMode", "cursorField", "isPrimaryKey"] as const;
+export const expectedKeys = everyName<keyof Expected>({ nameInDestination: true, syncMode: true, cursorField: true, isPrimaryKey: true });
 
 export function compileRule(written: WrittenRule): Compiled {
   const { rule, owner, pointer } = written;
