@@ -4,4 +4,5 @@ export declare function importsIn(
   folder: string,
 ): readonly { readonly file: string; readonly specifier: string; readonly imported?: string }[];
 export declare function refusals(folder: string): readonly string[];
+export function promiseRefusals(root: string): readonly string[];
 export function unusedExports(root: string): readonly string[];

@@ -93,6 +93,25 @@ export const refusals = (folder) =>
     return why === undefined ? [] : [`src/${file} imports src/${imported}: ${why}`];
   });
 
+/** What test/promises may import of src/: the library, and the account of the embedded service. */
+const doors = ["src/index.ts", "src/embedded/index.ts"];
+
+/**
+ * Imports of other files of src/ by test/promises, and by the files of test/ that it imports, one line each. Its oracles judge dimsync
+ * from outside, so they must not use a part of it.
+ */
+export function promiseRefusals(root) {
+  const imports = importsIn(join(root, "test")).flatMap(({ file, imported }) =>
+    imported === undefined ? [] : [{ file: posix.join("test", file), imported: posix.join("test", imported) }],
+  );
+  const reached = new Set(imports.map(({ file }) => file).filter((file) => file.startsWith("test/promises/")));
+  for (const file of reached)
+    for (const one of imports) if (one.file === file && one.imported.startsWith("test/")) reached.add(one.imported);
+  return imports
+    .filter(({ file, imported }) => reached.has(file) && imported.startsWith("src/") && !doors.includes(imported))
+    .map(({ file, imported }) => `${file} imports ${imported}: test/promises only imports ${doors.join(" and ")}`);
+}
+
 /** Exports of src/ that no other file imports, one line each. Tests, documents and benchmarks count, too. */
 export function unusedExports(root) {
   const folders = ["src", "test", "docs", "bench"];
@@ -123,7 +142,7 @@ export function unusedExports(root) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("..", import.meta.url));
-  const found = [...refusals(join(root, "src")), ...unusedExports(root)];
+  const found = [...refusals(join(root, "src")), ...promiseRefusals(root), ...unusedExports(root)];
   for (const line of found) console.error(line);
   process.exitCode = found.length > 0 ? 1 : 0;
 }

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync 
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { importsIn, refusal, refusals, unusedExports } from "../build/layers.mjs";
+import { importsIn, promiseRefusals, refusal, refusals, unusedExports } from "../build/layers.mjs";
 import { kindNames } from "../src/core/kinds/manifests.ts";
 import { programs } from "./support/programs.mjs";
 import { writeFolder } from "./support/project-folder.ts";
@@ -181,6 +181,22 @@ describe("the layers", () => {
   });
 });
 
+test("test/promises imports only the library and the embedded service's data, and so do the files that it imports", () => {
+  const folder = writeFolder({
+    "test/promises/a.test.ts": 'import "../../src/index.ts";\nimport "../support/b.ts";\nimport "../../src/core/model/plan.ts";\n',
+    "test/support/b.ts": 'import type { AccountState } from "../../src/embedded/index.ts";\nimport "./c.ts";\n',
+    "test/support/c.ts": 'const lazy = () => import("../../src/core/operations/plan.ts");\n',
+    "test/support/d.ts": 'import "../../src/core/model/plan.ts";\n',
+  });
+  const found = promiseRefusals(folder);
+  rmSync(folder, { recursive: true });
+  expect(found.map((line) => line.replace(/:.*/u, ""))).toEqual([
+    "test/promises/a.test.ts imports src/core/model/plan.ts",
+    "test/support/c.ts imports src/core/operations/plan.ts",
+  ]);
+  expect(promiseRefusals(root)).toEqual([]);
+});
+
 test("an export that no other file imports is found", () => {
   const folder = writeFolder({
     "src/a.ts": 'import { one } from "./b.ts";\nimport type { Three } from "./c.ts";\nimport { four } from "./d.ts";\n',
@@ -266,7 +282,7 @@ describe("tests", () => {
   });
 
   test("mirror src/, except suites that cross folders", () => {
-    const crossing = /^(?:build|cli|docs|examples|faults|library|properties|scenarios|security)\//u;
+    const crossing = /^(?:build|cli|docs|examples|faults|library|promises|properties|scenarios|security)\//u;
     const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" }).map((file) => file.replaceAll("\\", "/"));
     const lost = files.filter((file) => file.endsWith(".test.ts") && file.includes("/") && !crossing.test(file) && !testedBy(file));
     expect(lost).toEqual([]);
