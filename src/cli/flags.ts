@@ -43,7 +43,7 @@ export const globalOptions = {
   "--only <glob>": { text: "Include only addresses that match, such as 'Schemas/*'; repeatable", repeatable: true },
   "--exclude <glob>": { text: "Exclude addresses that match; repeatable", repeatable: true },
   "-o, --output <format[=path]>": {
-    text: "Output format: human (default), json, markdown, html, sarif, junit or github; repeatable, only one without a path",
+    text: "Output format: human (default), json, markdown, html or github; repeatable, only one without a path",
     repeatable: true,
   },
   "--allow-code": "Run the secret commands of the project (also DIMSYNC_ALLOW_CODE=1)",
@@ -69,7 +69,6 @@ export const comparisonOptions = (risks = "exposes, loosened") =>
       text: `Lift a guard: ${guardNames.slice(0, -1).join(", ")} or ${guardNames.at(-1)}; repeatable`,
       repeatable: true,
     },
-    "--metrics <file>": "Write Prometheus metrics to this file, for the textfile collector",
   }) as const satisfies Options;
 
 export const protectOnlyOption = {

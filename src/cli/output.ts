@@ -30,26 +30,17 @@ type Shown = Pick<RenderOptions, "isResolved" | "touches">;
  * format has a path. `-o github` also writes the step's summary and outputs. Throws E_OUTPUT.
  */
 export async function deliver(
-  context: Context<GlobalFlags & Pick<PlanFlags, "out" | "metrics">>,
+  context: Context<GlobalFlags & Pick<PlanFlags, "out">>,
   documents: readonly Document[],
   shown: Shown = {},
 ): Promise<void> {
   const { io, flags, cwd } = context;
   const to = destinations(context);
   await writeDocuments(context, to, documents, shown);
-  await writeMetricsFlag(context, documents);
   if (!to.some(({ format }) => format === "github")) return;
   const { writeGithubStep, stepPieces } = await import("./github-outputs.ts");
   const planFile = flags.out === undefined ? "" : resolve(cwd, flags.out);
   writeGithubStep(io.env, stepPieces(io.env, documents, { planFile }));
-}
-
-/** `--metrics`, if given. Throws E_OUTPUT. */
-export async function writeMetricsFlag(
-  { flags, cwd }: Context<GlobalFlags & Pick<PlanFlags, "metrics">>,
-  documents: readonly Document[],
-): Promise<void> {
-  if (flags.metrics !== undefined) await (await import("./metrics-file.ts")).writeMetrics(resolve(cwd, flags.metrics), documents);
 }
 
 /** Writes documents to these destinations only. Throws E_OUTPUT. */
@@ -85,7 +76,6 @@ async function writeForms(context: Context, to: readonly Destination[], forms: F
         width: io.columns,
         verbose: flags.verbose === true,
         filePrefix: filePrefix(context),
-        caseFiles: io.env["GITLAB_CI"] === "true",
       })) ?? "";
     const pieces = untilInterrupted(typeof text === "string" ? [text] : text, io);
     if (file === undefined) await print(io, pieces, format);
@@ -128,25 +118,22 @@ export function filePrefix({ io, cwd }: Context): string {
   return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? "" : `${inside.split(sep).join("/")}/`;
 }
 
-/** Checks `-o` and `--metrics` before any work. Throws E_OUTPUT. */
+/** Checks `-o` before any work. Throws E_OUTPUT. */
 export function checkOutputs(context: Context<GlobalFlags & FileFlags>, names: readonly string[] = Object.keys(formats)): void {
-  const { metrics } = context.flags;
-  if (metrics !== undefined) checkWritable("--metrics", metrics, resolve(context.cwd, metrics));
   checkApart(context, names);
 }
 
 /** Flags for output files, besides `-o`. */
-type FileFlags = Pick<PlanFlags, "metrics" | "out"> & Pick<ApplyFlags, "result">;
+type FileFlags = Pick<PlanFlags, "out"> & Pick<ApplyFlags, "result">;
 
 /** Two flags with the same file would overwrite each other, such as a saved plan. Throws E_OUTPUT. */
 function checkApart(context: Context<GlobalFlags & FileFlags>, names: readonly string[]): void {
   const { cwd, flags } = context;
-  const { metrics, out, result } = flags;
+  const { out, result } = flags;
   const users = new Map<string, string>();
   for (const [user, path] of [
     ...destinations(context, names).map(({ format, file }) => [`-o ${format}`, file] as const),
     ...([
-      ["--metrics", metrics],
       ["--out", out],
       ["--result", result],
     ] as const),

@@ -117,7 +117,6 @@ describe("a plan of 96,000 changes fits into a heap of 64 MiB", () => {
     ["json", '"hashed":true}', count, 10_000_000],
     ["markdown", `hash ${count} columns in ${changed * tables} tables of ${changed} integrations`, 1, 10_000],
     ["html", "<tr>", 20_000, 10_000_000],
-    ["junit", "6000 changes", changed, 100_000],
   ] as const;
 
   test.each(sampleOf(formats, { name: "memory, formats", kindOf: () => "two", most: () => 2 }))(

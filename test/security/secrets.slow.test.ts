@@ -271,7 +271,7 @@ spec:
   rules: [{ id: pii, match: { column: email }, set: { hashed: true } }]
 `;
 
-test("a key that is part of a name is masked in results, events, metrics and webhooks", async () => {
+test("a key that is part of a name is masked in results, events and webhooks", async () => {
   const state = seedAccount();
   const [first, ...rest] = state.integrations;
   if (first === undefined) throw new Error("The seed has no integration.");
@@ -293,13 +293,12 @@ test("a key that is part of a name is masked in results, events, metrics and web
   };
   const texts = [
     await run(2, "ci", "drift", "--no-issue", "-o", "human", "-o", "json=drift.json"),
-    await run(0, "apply", "--yes", "-v", "--result", "result.json", "--metrics", "dimsync.prom"),
+    await run(0, "apply", "--yes", "-v", "--result", "result.json"),
     ...bodies,
     ...["drift.json", "result.json"].map((name) => readFileSync(join(cwd, name), "utf8")),
   ];
   expect(bodies).toHaveLength(1);
   expect(texts.map((text) => [text.includes("***"), text.includes(key)])).toEqual(texts.map(() => [true, false]));
-  expect(readFileSync(join(cwd, "dimsync.prom"), "utf8")).not.toContain(key);
 });
 
 test("a key that is part of a name is in no report of the controller and no webhook", needs("postgresql"), async () => {

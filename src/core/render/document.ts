@@ -20,8 +20,6 @@ export interface RenderOptions {
   readonly filePrefix?: string;
   /** Annotations: whether the pull request touches this line of a file, or the file. Absent: annotate any line. */
   readonly touches?: (file: string, line: number | undefined) => boolean;
-  /** JUnit: write the file and line of a case as attributes, which GitLab turns into links. */
-  readonly caseFiles?: boolean;
   /** Drift: the user has already chosen what to do, so the report leaves out the commands that do it. */
   readonly isResolved?: boolean;
 }

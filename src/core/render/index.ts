@@ -2,8 +2,6 @@ import type { Renderer } from "./document.ts";
 import { renderHtml } from "./html/index.ts";
 import { renderGithub } from "./machine/github.ts";
 import { renderJson } from "./machine/json.ts";
-import { renderJunit } from "./machine/junit.ts";
-import { renderSarif } from "./machine/sarif.ts";
 import { renderMarkdown } from "./markdown/index.ts";
 import { renderHuman } from "./terminal/index.ts";
 
@@ -17,8 +15,6 @@ export const renderers = {
   human: renderHuman,
   json: renderJson,
   markdown: renderMarkdown,
-  sarif: (document, options) => renderSarif([document], options),
-  junit: (document, options) => renderJunit([document], options),
   github: (document, options) => renderGithub([document], options),
   html: renderHtml,
 } as const satisfies Readonly<Record<string, Renderer>>;

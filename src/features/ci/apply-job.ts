@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { ofTarget } from "../../cli/each-target.ts";
 import { stepPieces, writeGithubStep } from "../../cli/github-outputs.ts";
-import { checkOutputs, type Destination, writeDocuments, writeMetricsFlag } from "../../cli/output.ts";
+import { checkOutputs, type Destination, writeDocuments } from "../../cli/output.ts";
 import { applyOptions, failOnFlags, refuseReadOnly } from "../../cli/plan-options.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOptions, loadProjects } from "../../cli/project.ts";
@@ -150,7 +150,6 @@ function openLog(context: CiContext, job: CiJob): ApplyLog {
       if (documents.length === 0) return;
       const isWrittenAtEnd = (one: Destination): boolean => one.file !== undefined || !isLog;
       await writeDocuments(context, all.filter(isWrittenAtEnd), documents);
-      await writeMetricsFlag(context, documents);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { ofTarget } from "../../cli/each-target.ts";
-import { checkOutputs, writeDocuments, writeMetricsFlag } from "../../cli/output.ts";
+import { checkOutputs, writeDocuments } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
 import { loadOptions, loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
@@ -30,7 +30,6 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
   });
   const reports = made.map(({ document }) => document);
   if (reports.length > 0) await writeDocuments(context, jobDestinations(context, job), reports);
-  await writeMetricsFlag(context, reports);
   const code = await endJob(context, job, {
     documents: reports,
     failures: failed.map(({ target, failure }) => ({ ...failure, title: notMade("drift report", target) })),

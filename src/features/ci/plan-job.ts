@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve, sep } from "node:path";
 import { baseOfTarget, ofTarget } from "../../cli/each-target.ts";
 import type { Failure } from "../../cli/github-outputs.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
-import { checkOutputs, checkWritable, writeDocuments, writeMetricsFlag } from "../../cli/output.ts";
+import { checkOutputs, checkWritable, writeDocuments } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
 import { loadOptions, loadProjects } from "../../cli/project.ts";
 import { printError } from "../../cli/report-error.ts";
@@ -52,7 +52,6 @@ export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode>
   const failures = failed.map(({ target, failure }) => ({ ...failure, title: notMade("plan", target) }));
   const touched = await touchedLines(context, job, { documents: plans, failures });
   if (plans.length > 0) await writeDocuments(context, jobDestinations(context, job), plans, touched);
-  await writeMetricsFlag(context, plans);
   const code = await endJob(context, job, {
     documents: plans,
     failures,

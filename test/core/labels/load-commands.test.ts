@@ -37,7 +37,7 @@ describe("a label as a part of a cause", () => {
     ["the plan", ["plan"], chain],
     ["Markdown", ["plan", "-o", "markdown"], chain],
     ["HTML", ["plan", "-o", "html"], chain],
-    ["SARIF", ["drift", "-o", "sarif"], "false → true ← label pii ← Classification/personal (manifests/personal.yaml:6)"],
+    ["annotations", ["drift", "-o", "github"], "false → true ← label pii ← Classification/personal (manifests/personal.yaml:6)"],
     [
       "explain",
       ["explain", "Schemas/Orders", "public.customers.email"],

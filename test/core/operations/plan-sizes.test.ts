@@ -48,7 +48,7 @@ describe("a plan, the saved plan, and the result of applying it are the same", (
       await writePlanFile(file, made);
       const saved = await readPlanFile(file);
       expect(canonicalJson(saved)).toBe(canonicalJson(made));
-      for (const format of ["human", "json", "markdown", "sarif"] as const)
+      for (const format of ["human", "json", "markdown", "github"] as const)
         expect(renderers[format](saved, { color: false, verbose: false })).toBe(renderers[format](made, { color: false, verbose: false }));
       calls();
       const result = await apply({ saved });

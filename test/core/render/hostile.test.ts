@@ -40,7 +40,7 @@ const names: Readonly<Record<string, string>> = {
 };
 
 describe.each(Object.entries(names))("a name of %s", (_, name) => {
-  test.each(["human", "json", "markdown", "junit", "github"] as const)("is escaped by %s, and begins no line", (format) => {
+  test.each(["human", "json", "markdown", "github"] as const)("is escaped by %s, and begins no line", (format) => {
     for (const document of documents) {
       const text = renderers[format](withName(document, name), { ...plain, verbose: true });
       expect(text).not.toMatch(/^\s*(?:FORGED|::error::)/mu);
@@ -67,7 +67,7 @@ test("names with any characters are escaped for the terminal", () => {
     fc.property(
       anyName,
       fc.constantFrom(...documents),
-      fc.constantFrom("human", "json", "markdown", "junit", "github"),
+      fc.constantFrom("human", "json", "markdown", "github"),
       (name, document, format) => {
         expect(renderers[format](withName(document, name), plain).replaceAll("\n", "")).not.toMatch(dangerous);
       },

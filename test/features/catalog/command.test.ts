@@ -126,8 +126,6 @@ describe("plan and drift", () => {
   test.each<[format: string, text: string]>([
     ["markdown", "`public.customers.national_id2` **replicated, unhashed** Orders"],
     ["html", "<code>public.<wbr>customers.<wbr>national_<wbr>id2</code>"],
-    ["sarif", '"ruleId": "unreviewed"'],
-    ["junit", "unreviewed: public.customers.national_id2"],
     ["github", "::warning title=unreviewed%3A A column that nobody has reviewed::public.customers.national_id2"],
   ])("-o %s shows a new column", async (format, text) => {
     const { addColumn, run } = await accepted();

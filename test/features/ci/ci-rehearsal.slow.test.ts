@@ -292,7 +292,7 @@ describe("the three jobs", () => {
     const run = await job({
       task: "plan",
       branch: "main",
-      inputs: { args: "--output=sarif=dimsync.sarif\n--output=junit=dimsync.xml" },
+      inputs: { args: "--output=json=dimsync.json\n--output=html=dimsync.html" },
     });
     expect(run.code, run.log.slice(0, 3000)).toBe(0);
     expect(run.outputs["summary_line"]).toContain("10000 protect");

@@ -48,9 +48,7 @@ ${each}  before_script: &install
 ${enter}  artifacts:
     when: always
     name: dimsync-$DIMSYNC_TARGET
-    paths: [${below("dimsync-*.md")}, ${below("dimsync-*.xml")}]
-    reports:
-      junit: ${below("dimsync-*.xml")}
+    paths: [${below("dimsync-*.md")}]
 
 ${hidden(".dimsync read")}:
   extends: ${hidden(".dimsync")}
@@ -66,7 +64,7 @@ ${job("plan")}:
     - if: $CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_TARGET_BRANCH_NAME == $CI_DEFAULT_BRANCH
   interruptible: true
   script:
-    - '"$DIMSYNC_FOLDER/node_modules/.bin/dimsync" ci plan -o human -o junit=dimsync-plan.xml -o markdown=dimsync-plan.md'
+    - '"$DIMSYNC_FOLDER/node_modules/.bin/dimsync" ci plan -o human -o markdown=dimsync-plan.md'
 
 ${job("apply")}:
   extends: ${hidden(".dimsync")}
@@ -82,7 +80,6 @@ ${job("apply")}:
   artifacts:
     paths:
       - ${below("dimsync-*.md")}
-      - ${below("dimsync-*.xml")}
       # Only if the records could not be written: the ids that are missing there. The log has the command
       # that records them.
       - ${below(".dimsync/responses-*/*.ndjson")}
@@ -90,13 +87,13 @@ ${job("apply")}:
     # The branch as it is now, so that retrying an old job does not revert anything.
     - git fetch --quiet origin "refs/heads/$CI_COMMIT_BRANCH"
     - git checkout --quiet --detach FETCH_HEAD
-    - '"$DIMSYNC_FOLDER/node_modules/.bin/dimsync" ci apply -o human -o junit=dimsync-apply.xml -o markdown=dimsync-apply.md'
+    - '"$DIMSYNC_FOLDER/node_modules/.bin/dimsync" ci apply -o human -o markdown=dimsync-apply.md'
 
 ${job("drift")}:
   extends: ${hidden(".dimsync read")}
   rules:
     - if: $CI_PIPELINE_SOURCE == "schedule"
   script:
-    - '"$DIMSYNC_FOLDER/node_modules/.bin/dimsync" ci drift -o human -o junit=dimsync-drift.xml -o markdown=dimsync-drift.md'
+    - '"$DIMSYNC_FOLDER/node_modules/.bin/dimsync" ci drift -o human -o markdown=dimsync-drift.md'
 `;
 }

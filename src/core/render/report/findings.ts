@@ -24,7 +24,7 @@ import { guardText, shownGuards } from "./refusals.ts";
 import { integrationsText } from "./unmanaged.ts";
 import { isAlarm } from "./words.ts";
 
-/** What SARIF, JUnit and annotations report, with the manifest's line if it is known. */
+/** What annotations and jobs report, with the manifest's line if it is known. */
 export interface Finding {
   /** Stable: "E_AMBIGUOUS", "policy/pii-must-be-hashed", "guard/maxCreates", "exposes", "drift", "manual". */
   readonly rule: string;

@@ -16,7 +16,7 @@ export const unmanagedCounts = (unmanaged: Plan["unmanaged"]): { readonly object
 });
 
 /** The kind of the objects of a list. */
-export const kindOfList = (list: string): string => kinds.find((kind) => kind.list?.name === list)?.name ?? list;
+const kindOfList = (list: string): string => kinds.find((kind) => kind.list?.name === list)?.name ?? list;
 
 /** Live objects and columns that no manifest covers, counted. A report lists the objects, too; -v the objects and the columns. */
 export function unmanagedSection({ kind, unmanaged }: Pick<Plan, "kind" | "unmanaged">): Section {

@@ -9,7 +9,7 @@ test.each([
   { args: ["apply", "--yes"], code: 0 },
   { args: ["import"], code: 1 },
   { args: ["bind", "Asset/lake=d-1"], code: 0 },
-  { args: ["validate", "-o", "sarif=problems.sarif"], code: 0 },
+  { args: ["validate", "-o", "json=problems.json"], code: 0 },
 ])("$args writes its files under Yarn Plug'n'Play", async ({ args, code }) => {
   const env = { ...quickstartSecrets, NODE_OPTIONS: `--require ${JSON.stringify(handles)}` };
   const ended = await dimsync(args, { cwd: quickstart(), env });
