@@ -1,6 +1,5 @@
 import { Command, CommanderError, Option } from "commander";
 import type { ExitCode } from "../core/model/exit.ts";
-import { exitAttributes, traced } from "../core/model/runtime/traced.ts";
 import { version } from "../core/model/runtime/version.ts";
 import { commandGroups } from "./commands.ts";
 import { checkFolder, contextOf } from "./context.ts";
@@ -119,24 +118,17 @@ function addCommand(program: Command, declaration: Declared, { io, done, onRun }
     const context = contextOf(io, given);
     checkFolder(context);
     const stopDebugLog = startDebugLog(io, given);
-    const stopTelemetry = hasTracer() ? (await import("./telemetry.ts")).startTelemetry(io.env) : undefined;
     const announce = (): void => io.stderr(onInterrupt);
     io.interrupted.addEventListener("abort", announce, { once: true });
-    const run = (): Promise<ExitCode> => declaration.run(context, all.slice(0, -2));
-    const span = { name: `dimsync ${command.name()}`, attributes: {}, attributesOf: exitAttributes };
     try {
-      done(await (declaration.isLongRunning ? run() : traced(span, run)));
+      done(await declaration.run(context, all.slice(0, -2)));
     } finally {
-      stopTelemetry?.();
       io.interrupted.removeEventListener("abort", announce);
       stopDebugLog();
     }
   });
   return command;
 }
-
-/** Whether the user has registered an OpenTelemetry SDK, with `node --import`. */
-const hasTracer = (): boolean => Symbol.for("opentelemetry.js.api.1") in globalThis;
 
 function addOptions(command: Command, options: Options): Command {
   for (const [flags, said] of Object.entries(options)) {

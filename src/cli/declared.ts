@@ -14,8 +14,6 @@ interface Declaration<O extends Options, Args extends readonly unknown[]> {
   readonly examples?: readonly string[];
   /** Printed when a signal arrives; "" prints nothing. */
   readonly onInterrupt?: string;
-  /** It runs for hours, so what it does has spans of its own. */
-  readonly isLongRunning?: true;
   /** Imports its code, so that no command loads that of another. */
   readonly load: () => Promise<Run<GlobalFlags & FlagsOf<O>, Args>>;
 }

@@ -3,7 +3,6 @@ import { kindNamed } from "../kinds/index.ts";
 import { eachChange } from "../model/changes.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { Item } from "../model/plan.ts";
-import { type TracedWork, traced } from "../model/runtime/traced.ts";
 import { backoffMs } from "../service/retry.ts";
 import { sendCreate } from "./create.ts";
 import { type EndedItem, type Ending, type Execution, endingOf, isGood, lackingCall, learnLacking, notOffered, type Step } from "./step.ts";
@@ -13,11 +12,7 @@ import { readAgainAfterMs, sendUpdate } from "./update.ts";
  * Sends the requests of the items: each item after those that it depends on, one at a time per live
  * object, otherwise concurrently. A failure skips what depends on it. Never throws for an item: its ending says what happened.
  */
-export function execute(items: readonly Item[], execution: Execution): Promise<readonly EndedItem[]> {
-  return traced({ name: "dimsync execute", attributes: { "dimsync.items": items.length } }, () => executeAll(items, execution));
-}
-
-async function executeAll(items: readonly Item[], execution: Execution): Promise<readonly EndedItem[]> {
+export async function execute(items: readonly Item[], execution: Execution): Promise<readonly EndedItem[]> {
   const { session } = execution;
   const start = newStarter(execution);
   const endings = new Map<string, Promise<EndedItem>>();
@@ -52,10 +47,7 @@ function newStarter(execution: Execution): (item: Item) => Promise<Ending> {
     limit(async () => {
       if (session.signal.aborted)
         return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before this item started." };
-      const { action, address, kind } = item;
-      const attributes = { "dimsync.address": address, "dimsync.kind": kind };
-      const attributesOf = ({ outcome }: Ending): TracedWork["attributes"] => ({ "dimsync.outcome": outcome });
-      return await traced({ name: `dimsync ${action}`, attributes, attributesOf }, () => act(item, execution));
+      return await act(item, execution);
     });
 }
 

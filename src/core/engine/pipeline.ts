@@ -1,5 +1,4 @@
 import type { Plan } from "../model/plan.ts";
-import { traced } from "../model/runtime/traced.ts";
 import { assemblePlan, type RoundParts } from "./assemble.ts";
 import { checkPolicies } from "./checks/policies.ts";
 import { ignoredFileProblems, leftOutProblems } from "./left-out.ts";
@@ -19,7 +18,7 @@ export async function plan(session: Session, options: PlanOptions = {}, kind: Pl
 
 export async function planRound(round: Round): Promise<Plan> {
   const recovered = await recoverRound(round);
-  const observed = await traced({ name: "dimsync observe", attributes: {} }, () => observeRound(round, recovered));
+  const observed = await observeRound(round, recovered);
   const git = await round.session.git;
   const { project } = round.session;
   const leftOut = leftOutProblems(git, project.settings.folder);
@@ -32,7 +31,7 @@ export async function planRound(round: Round): Promise<Plan> {
 
 async function finished(round: Round, parts: Pick<RoundParts, "recovered" | "observed" | "git">): Promise<Plan> {
   const policies = checkPolicies(round, parts.observed);
-  const compared = await traced({ name: "dimsync compare", attributes: {} }, () => compareRound(round, parts.observed, policies));
+  const compared = await compareRound(round, parts.observed, policies);
   return assemblePlan(round, { ...parts, policies, compared });
 }
 

@@ -50,7 +50,7 @@ export interface CallReport {
   readonly retryAfterMs?: number;
 }
 
-/** Every attempt is published here as a CallReport: for `--debug`, and for tracing by users of the library. */
+/** Every attempt is published here as a CallReport: for `--debug`, and for users of the library. */
 const requestChannel = "dimsync:request";
 const published = channel(requestChannel);
 

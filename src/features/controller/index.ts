@@ -45,6 +45,5 @@ export const controllerCommand = declared({
   ],
   // Its log can be JSON.
   onInterrupt: "",
-  isLongRunning: true,
   load: async () => (await import("./commands/controller.ts")).runControllerTask,
 });

@@ -7,8 +7,6 @@ interface LogFields {
   readonly account?: string;
   readonly run?: string;
   readonly code?: string;
-  /** Of OpenTelemetry: 32 hexadecimal digits. */
-  readonly traceId?: string | undefined;
 }
 
 export type Log = (message: string, fields?: LogFields) => void;

@@ -18,6 +18,5 @@ export const serveCommand = declared({
   options,
   examples: ["dimsync serve", "dimsync serve --port 8080 --data account.json"],
   onInterrupt: "\ndimsync: stopping the embedded service.\n",
-  isLongRunning: true,
   load: async () => (await import("./command.ts")).runServe,
 });

@@ -1,8 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { dimsync, dimsyncHere, ended, quickstart, repository, startCli } from "../../cli/built-cli.ts";
+import { dimsync, dimsyncHere, ended, quickstart, startCli } from "../../cli/built-cli.ts";
 import { copyEmptyDatabase } from "../../support/embedded-database.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { needs } from "../../support/programs.ts";
@@ -19,13 +18,9 @@ async function controlled(databaseUrl: string | undefined, controller = "{ every
   await writeFile(file, config.replace("    vars: {", `    controller: ${controller}\n    vars: {`));
   const env: Record<string, string> = { USER: "ann", ...(databaseUrl === undefined ? {} : { DIMSYNC_DATABASE_URL: databaseUrl }) };
   const start = () => {
-    const tracing = {
-      NODE_OPTIONS: `--import=${pathToFileURL(join(repository, "test/support/tracing.mjs")).href}`,
-      SPANS: join(cwd, "spans"),
-    };
     const child = startCli(["controller", "run", "--watch", "--listen", "127.0.0.1:0", "--log-format", "json"], {
       cwd,
-      env: { ...env, ...tracing },
+      env,
     });
     onTestFinished(() => void child.kill("SIGKILL"));
     return child;
@@ -87,8 +82,7 @@ for (const kind of ["embedded", "PostgreSQL"])
         worker,
         message: expect.stringContaining("Status page: http://"),
       });
-      const hex = /^[0-9a-f]{32}$/u;
-      const of = { account: "demo", run: expect.stringMatching(/^[0-9a-f-]{36}$/u), traceId: expect.stringMatching(hex) };
+      const of = { account: "demo", run: expect.stringMatching(/^[0-9a-f-]{36}$/u) };
       expect(log).toContainEqual({ time: expect.any(String), level: "info", worker, ...of, message: expect.stringContaining("3 exposed") });
     });
   });

@@ -13,7 +13,7 @@ export async function metricsReply(reads: PageReads, { now }: PageRequest): Prom
   return textReply(controllerMetrics(await reads.metrics(), now), { version: "0.0.4" });
 }
 
-/** Prometheus text. The names begin with "dimsync_controller_", so that they do not mix with those of `--metrics`. */
+/** Prometheus text. */
 export function controllerMetrics(metrics: ControllerMetrics, now: Date): string {
   const accounts = metrics.accounts.toSorted((a, b) => byText(a.name, b.name));
   const families = [

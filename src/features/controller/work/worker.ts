@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Project } from "../../../core/manifests/project.ts";
 import { exponentialMs } from "../../../core/model/runtime/clock.ts";
-import { traced } from "../../../core/model/runtime/traced.ts";
 import { type ControllerMode, controllerModes } from "../../../core/model/settings/config.ts";
 import type { Environment } from "../../../core/model/settings/env.ts";
 import { isRefusal, type TransactionalDatabase, wordsOf } from "../../../core/records/postgres/connection.ts";
@@ -64,10 +63,8 @@ export function makeWorker(options: WorkerOptions): Worker {
       hasTaken = true;
       try {
         const reason = retries > 0 ? "retry" : "schedule";
-        await traced({ name: "dimsync check", attributes: { "dimsync.account": claimed.target } }, ({ traceId }) => {
-          const log: Log = (text, fields) => options.log(text, { account: claimed.target, run: claim, ...fields, traceId });
-          return checkClaimed({ ...options, log }, claimed, { claim, reason });
-        });
+        const log: Log = (text, fields) => options.log(text, { account: claimed.target, run: claim, ...fields });
+        await checkClaimed({ ...options, log }, claimed, { claim, reason });
       } finally {
         claims.delete(claim);
       }
