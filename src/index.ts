@@ -21,7 +21,7 @@ export { integrations, tags, users } from "./core/kinds/lists.ts";
 export type { LoadOptions, Project } from "./core/manifests/project.ts";
 export type { Address } from "./core/model/address.ts";
 export { eachChange } from "./core/model/changes.ts";
-export type { GoneColumn, NewColumn, SeenGroup } from "./core/model/columns.ts";
+export type { GoneColumn, NewColumn } from "./core/model/columns.ts";
 export { DimsyncError, ProblemsError, ServiceError } from "./core/model/errors.ts";
 export type { Exit, ExitCode } from "./core/model/exit.ts";
 export type * from "./core/model/live.ts";

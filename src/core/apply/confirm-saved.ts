@@ -43,15 +43,12 @@ export async function confirmSaved(round: Round, saved: Plan): Promise<Confirmed
       why === undefined ? staleEnding(item, undefined) : { outcome: "blocked", code: why.code, message: why.message };
     if (ending !== undefined) endings.set(item.id, ending);
   }
-  const { planId, createdAt, blocked, held, seenColumns } = saved;
-  // A column that appeared since was in no plan, so nobody has seen it.
-  const { seenColumns: now, ...others } = derived;
-  const seen = seenColumns !== undefined && sameJson(seenColumns, now) ? { seenColumns } : {};
+  const { planId, createdAt, blocked, held } = saved;
   const items = [...steps.values(), ...confirmed];
   const deferred = saved.deferred.map((one) => deferredNow(one, derived));
   const guards = derived.guards.map((finding) => liftedInFile(finding, saved));
   return {
-    plan: { ...others, ...seen, guards, planId, createdAt, blocked, items, deferred, ...(held === undefined ? {} : { held }) },
+    plan: { ...derived, guards, planId, createdAt, blocked, items, deferred, ...(held === undefined ? {} : { held }) },
     endings,
   };
 }

@@ -1,6 +1,6 @@
 import { getOrAdd } from "../model/maps.ts";
+import type { Tables } from "./blocks.ts";
 import { catalogText, type ReviewedById, type ReviewedIntegrationColumns } from "./blocks.ts";
-import type { Tables } from "./seen.ts";
 
 /** What of the live columns is accepted. */
 export interface Acceptance {

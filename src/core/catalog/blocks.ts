@@ -2,7 +2,9 @@ import { byText } from "../model/address.ts";
 import { escaped, fromPointer } from "../model/json/pointer.ts";
 import { getOrAdd } from "../model/maps.ts";
 import { inlineYaml, stringYaml } from "../yaml/print.ts";
-import type { Tables } from "./seen.ts";
+
+/** Columns by schema and table. */
+export type Tables = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
 
 /** The reviewed columns of one integration. */
 export interface ReviewedIntegrationColumns {

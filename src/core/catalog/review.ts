@@ -1,21 +1,17 @@
-import type { ColumnReview, ReviewedIntegration, ReviewedUnit, SeenColumns, TableColumns } from "../model/columns.ts";
+import type { ColumnReview, ReviewedIntegration, ReviewedUnit, TableColumns } from "../model/columns.ts";
 import { toPointer } from "../model/json/pointer.ts";
 import type { LiveColumn, LiveSchemas } from "../model/live.ts";
 import { getOrAdd } from "../model/maps.ts";
 import type { NamedObject } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import { nameText } from "../text/paths.ts";
-import { type ReviewedById, reviewedIn } from "./blocks.ts";
+import { type ReviewedById, reviewedIn, type Tables } from "./blocks.ts";
 import type { Catalog } from "./file.ts";
-import type { Tables } from "./seen.ts";
-import { columnsSeen, recordedGroups } from "./seen.ts";
 
 interface ReviewOptions {
   readonly catalog: Catalog;
   /** The catalog file as shown. */
   readonly file: string;
-  /** What runs have recorded, if anything. */
-  readonly seen: SeenColumns | undefined;
 }
 
 /** A live integration with its columns. */
@@ -41,8 +37,7 @@ const none: Tables = new Map();
  * Compares columns with the catalog file. Nearly all tables of a fleet have a known shape, so comparing one costs one look-up
  * for each column.
  */
-export function newReview({ catalog, file, seen }: ReviewOptions): KeepingReview {
-  const records = columnsSeen(seen);
+export function newReview({ catalog, file }: ReviewOptions): KeepingReview {
   const reviewed = reviewedIn(catalog);
   const kept = new Map<string, Compared>();
   const intern = newIntern();
@@ -60,8 +55,6 @@ export function newReview({ catalog, file, seen }: ReviewOptions): KeepingReview
       account = live;
       return unknownIds(catalog, file, live);
     },
-    seen: () => recordedGroups(seen, new Map([...kept].map(([id, { tables }]) => [id, tables]))),
-    since: (liveId, column) => records.since(liveId, column),
     compared: () => kept,
     account: () => account,
   };

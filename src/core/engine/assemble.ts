@@ -111,17 +111,13 @@ function elsewhereCounts({ elsewhere }: LoadedProject): Pick<Plan, "elsewhere"> 
 }
 
 /** New and gone columns, in the order of the units, if columns are reviewed. */
-function columnsOf(
-  { session, kind }: Round,
-  found: readonly DiffResult[],
-): Pick<Plan, "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns"> {
+function columnsOf({ session }: Round, found: readonly DiffResult[]): Pick<Plan, "newColumns" | "goneColumns" | "neverReviewed"> {
   if (session.review === undefined) return {};
   const all = found.flatMap(({ review = [] }) => review);
   return {
     newColumns: all.flatMap(({ newColumns }) => newColumns),
     goneColumns: all.flatMap(({ goneColumns }) => goneColumns),
     neverReviewed: all.flatMap(({ neverReviewed }) => neverReviewed ?? []),
-    ...(kind === "Plan" ? { seenColumns: session.review.seen() } : {}),
   };
 }
 

@@ -32,7 +32,7 @@ export type PlanHead = Pick<
   | "elsewhere"
 >;
 
-type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns" | "covered";
+type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "covered";
 
 /** What was found. */
 export interface Findings extends Pick<Plan, ReviewMember | "loosened" | "released" | "policy" | "exemptions"> {
@@ -68,7 +68,7 @@ export interface PlanRules {
 export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): Plan {
   const { locate } = rules;
   const { differences, complete, unmanaged, policy, exemptions = [], equal, readCalls } = findings;
-  const { newColumns, goneColumns, neverReviewed, seenColumns, covered, loosened, released } = findings;
+  const { newColumns, goneColumns, neverReviewed, covered, loosened, released } = findings;
   const { runnable, heldItems, heldWaiting, blocked, deferred } = whatRuns(differences, rules);
   const numbering = { kind: head.kind, locate };
   const items = numbered(runnable, numbering);
@@ -98,7 +98,6 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
       newColumns,
       goneColumns,
       neverReviewed,
-      seenColumns,
       covered,
     }),
     policy,

@@ -1,9 +1,9 @@
-import type { GoneColumn, NeverReviewed, SeenGroup } from "./documents.generated.d.ts";
+import type { NeverReviewed } from "./documents.generated.d.ts";
 import type { LiveSchemas } from "./live.ts";
 import type { NamedObject } from "./plan.ts";
 import type { Problem } from "./problem.ts";
 
-export type { GoneColumn, NeverReviewed, NewColumn, SeenGroup } from "./documents.generated.d.ts";
+export type { GoneColumn, NeverReviewed, NewColumn } from "./documents.generated.d.ts";
 
 /** Columns of one table. */
 export interface TableColumns {
@@ -32,15 +32,4 @@ export interface ColumnReview {
   readonly compare: (integration: ReviewedIntegration, live: LiveSchemas) => ReviewedUnit;
   /** Ids in the catalog that the account does not have; `live` is its whole list. */
   readonly problems: (live: readonly NamedObject[]) => readonly Problem[];
-  /** The columns of all integrations as they are now, for the records: what was compared, and earlier runs' for the others. */
-  readonly seen: () => readonly SeenGroup[];
-  /** ISO 8601: the column of the integration was added after this time, if that is known. */
-  readonly since: (liveId: string, column: Pick<GoneColumn, "schema" | "table" | "column">) => string | undefined;
-}
-
-/** The columns that runs have recorded, by integration: those of equal integrations once. */
-export interface SeenColumns {
-  /** ISO 8601: when columns were recorded last. */
-  readonly at: string;
-  readonly groups: readonly SeenGroup[];
 }

@@ -33,8 +33,6 @@ export interface RegisterRow {
   readonly expires: string;
   /** The policies of severity error that the column breaks. */
   readonly breaks: readonly string[];
-  /** When an apply first saw the column, ISO 8601; "" if the records do not say it. */
-  readonly since: string;
 }
 
 /** The columns of one integration with one label. */

@@ -131,12 +131,6 @@ async function thenRelease<T extends { readonly result: Result }>(writes: Record
   }
 }
 
-/** Records the columns of the plan, unless the plan was refused or declined: then nobody has seen them. */
-function rememberColumns(writes: RecordsRun, { plan: { executable, createdAt: at, seenColumns: groups }, result }: Applied): void {
-  const isDeclined = result.items.some(({ code }) => code === "E_DECLINED");
-  if (executable && groups !== undefined && !isDeclined) writes.remember({ columns: { at, groups } });
-}
-
 /** Records what the service did not keep, and what selectors by live name cover. A run that saw only a part adds to what is known. */
 function rememberAccount(
   writes: RecordsRun,
@@ -228,12 +222,11 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { run, 
       await options.beforeFirstWrite?.(made);
       if (options.saved !== undefined) await writes.markApplied(made.planId);
     };
-    const review = await openReview(project, writes.state());
+    const review = await openReview(project);
     const isRequired = refusesOutsideChanges(project, options);
     const based = await withAppliedBase(session, options.sinceApply, { project, isRequired });
     const made = { ...session, ...based.session, review, reads: lists.recording(session.reads) };
     const done = await apply(made, { ...options, ...based.base, beforeFirstWrite });
-    rememberColumns(writes, done);
     rememberAccount(writes, done);
     const { plan, result } = done;
     if (result.exit.code === 0)

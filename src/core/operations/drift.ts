@@ -33,10 +33,10 @@ export async function driftAccount(given: Project, options: DriftOptions, run: R
   const project = withCatalogProblems(given);
   return withReadSession(project, run, async (opened) => {
     const based = await withAppliedBase(opened, sinceApply, { project, isRequired: false });
-    const withBase = base === undefined ? based.base : { base: await withReview(base, opened) };
+    const withBase = base === undefined ? based.base : { base: await withReview(base) };
     const session = revert ? { ...based.session, reads: heldReads(opened.reads) } : based.session;
     const compare = async (kind: Plan["kind"]): Promise<Plan> =>
-      plan({ ...session, review: await openReview(project, session.records()) }, { ...planned, ...withBase }, kind);
+      plan({ ...session, review: await openReview(project) }, { ...planned, ...withBase }, kind);
     const compared = await compare("DriftReport");
     const undo = revert ? await compare("Plan") : undefined;
     const undone = undo === undefined ? {} : { revert: { ...undo, exit: planExit(undo) } };

@@ -33,10 +33,10 @@ export async function planAccount(given: Project, options: PlanAccountOptions, r
   // It is awaited below, unless the records cannot be read.
   loading?.catch(() => undefined);
   return withReadSession(project, run, async (session) => {
-    const review = await openReview(project, session.records());
+    const review = await openReview(project);
     const base = (await loading) ?? options.base;
     const problems = base === undefined ? [] : newSecrets(project, base);
-    const ofPlan = { ...others, ...(base && { base: await withReview(base, session), isReview: true }) };
+    const ofPlan = { ...others, ...(base && { base: await withReview(base), isReview: true }) };
     const isRequired = refusesOutsideChanges(project, options);
     const asked =
       problems.length === 0
@@ -75,14 +75,14 @@ export async function withAppliedBase(
   const { problems, base } = await appliedBase(project, session.records(), { options: sinceApply, isRequired });
   return {
     session: { ...session, project: { ...session.project, problems: [...session.project.problems, ...problems] } },
-    base: base === undefined ? {} : { base: await withReview(base, session) },
+    base: base === undefined ? {} : { base: await withReview(base) },
   };
 }
 
 /** The base with the columns that were reviewed there: a column that is switched off until someone reviews it does not come from the manifests. */
-export const withReview = async <B extends BaseProject>(base: B, { records }: Pick<Session, "records">): Promise<B> => ({
+export const withReview = async <B extends BaseProject>(base: B): Promise<B> => ({
   ...base,
-  review: await openReview(base, records()),
+  review: await openReview(base),
 });
 
 /** Runs `work` with a read-only session on the project's account, and closes the account afterwards. */

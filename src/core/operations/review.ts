@@ -4,18 +4,14 @@ import type { Project } from "../manifests/project.ts";
 import type { ColumnReview } from "../model/columns.ts";
 import { type Problem, problemAt } from "../model/problem.ts";
 import { problemIn } from "../model/resource.ts";
-import type { RecordsState } from "../records/records.ts";
 import { visible } from "../text/control-characters.ts";
 import { shellWord } from "../text/shell.ts";
 
 /** How columns are reviewed. Undefined if the target has no catalog; then nothing of it is loaded. */
-export async function openReview(
-  { catalog }: Pick<Project, "catalog">,
-  { columnsSeen: seen }: RecordsState,
-): Promise<ColumnReview | undefined> {
+export async function openReview({ catalog }: Pick<Project, "catalog">): Promise<ColumnReview | undefined> {
   if (catalog === undefined) return undefined;
   const { newReview } = await import("../catalog/review.ts");
-  return newReview({ catalog: catalog.columns, file: catalog.file, seen });
+  return newReview({ catalog: catalog.columns, file: catalog.file });
 }
 
 /** What keeps a run from reviewing columns: as problems, so that nothing is compared. */

@@ -23,13 +23,6 @@ export const optional =
   (value) =>
     value === undefined ? undefined : read(value);
 
-export const listOf =
-  <T>(read: Reader<T>): Reader<readonly T[]> =>
-  (value) => {
-    if (!Array.isArray(value)) throw new ContentError("a list is missing");
-    return value.map((item: unknown) => read(item));
-  };
-
 /** A map of such values. The same object if nothing of it is left out: records have thousands. */
 export const mapOf =
   <T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> =>

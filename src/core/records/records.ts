@@ -231,10 +231,9 @@ export interface RecordsRun {
   /** Removes a binding; does nothing if there is none. Throws nothing. */
   readonly unbind: (address: Address) => Promise<void>;
   /**
-   * Remembers what this run has learned, with the next write: of each list the greatest length, the columns if they differ, the
-   * commit, and for each address in the other parts its values in place of the known ones (an empty map removes the address).
+   * Remembers what this run has learned, with the next write: of each list the greatest length, the commit, and for each address in the other parts its values in place of the known ones (an empty map removes the address).
    * `state` has them at once, and so does `Records.read` of later runs. A run that writes nothing else writes them when it is
-   * released, except for lists and columns alone; if another run has the lease then, they are dropped. Throws nothing.
+   * released, except for lists alone; if another run has the lease then, they are dropped. Throws nothing.
    */
   readonly remember: (facts: Facts) => void;
   /**

@@ -1,5 +1,4 @@
 import type { Address } from "../model/address.ts";
-import type { SeenColumns } from "../model/columns.ts";
 import { type JsonValue, own, sameJson } from "../model/json/json.ts";
 import { everyName } from "../model/maps.ts";
 
@@ -13,13 +12,6 @@ export interface NotKept {
   readonly live: JsonValue;
   /** ISO 8601: when it was noticed first. */
   readonly since: string;
-}
-
-/** A value that was sent although the account does not show it. */
-export interface SentValue {
-  readonly value: JsonValue;
-  /** ISO 8601 */
-  readonly at: string;
 }
 
 /**
@@ -46,42 +38,32 @@ interface Remembered {
   readonly covered: ByAddress<string>;
   /** By address and path: values that the service accepted and did not keep. */
   readonly notKept: ByAddress<NotKept>;
-  /** By the address of schemas and the path of a table: the cursor column that the account showed last. */
-  readonly cursors: ByAddress<string>;
-  /** By address and path: protecting values that were sent, and whose live value is unknown. */
-  readonly sentValues: ByAddress<SentValue>;
 }
 
-export const rememberedParts = everyName<keyof Remembered>({ covered: true, notKept: true, cursors: true, sentValues: true });
+export const rememberedParts = everyName<keyof Remembered>({ covered: true, notKept: true });
 
 /** Everything that a run may remember, all of it optional. */
 export interface Facts extends Partial<Remembered> {
   readonly lists?: ListLengths;
-  readonly columns?: SeenColumns;
   readonly commit?: AppliedCommit;
 }
 
 /** What the records remember. */
 export interface Memory extends Remembered {
   readonly longestSeen: ListLengths;
-  /** The columns that runs have seen. Absent if none has recorded them. */
-  readonly columnsSeen?: SeenColumns | undefined;
   /** The commit that was applied last. Absent if no run has recorded one. */
   readonly appliedCommit?: AppliedCommit | undefined;
 }
 
-export const noMemory: Memory = { longestSeen: {}, covered: new Map(), notKept: new Map(), cursors: new Map(), sentValues: new Map() };
+export const noMemory: Memory = { longestSeen: {}, covered: new Map(), notKept: new Map() };
 
 /** The memory with the facts. The same object if they are known already. */
-export function remembering<M extends Memory>(known: M, { lists = {}, columns, commit, ...facts }: Facts): M {
+export function remembering<M extends Memory>(known: M, { lists = {}, commit, ...facts }: Facts): M {
   const next: { readonly [Part in keyof Required<Memory>]: Memory[Part] } = {
     longestSeen: longer(known.longestSeen, lists),
-    columnsSeen: columns !== undefined && isNewerRecording(known.columnsSeen, columns) ? columns : known.columnsSeen,
     appliedCommit: sameJson(known.appliedCommit, commit) ? known.appliedCommit : (commit ?? known.appliedCommit),
     covered: updated(known.covered, facts.covered),
     notKept: updated(known.notKept, facts.notKept),
-    cursors: updated(known.cursors, facts.cursors),
-    sentValues: updated(known.sentValues, facts.sentValues),
   };
   const names = Object.keys(next) as readonly (keyof Memory)[];
   return names.every((name) => next[name] === known[name]) ? known : { ...known, ...next };
@@ -93,10 +75,6 @@ function longer(known: ListLengths, seen: ListLengths): ListLengths {
   const names = [...new Set([...Object.keys(known), ...Object.keys(seen)])].sort();
   return Object.fromEntries(names.map((name) => [name, Math.max(own(known, name) ?? 0, own(seen, name) ?? 0)]));
 }
-
-/** Whether the columns differ from those that a run recorded last. An older plan does not replace them. */
-const isNewerRecording = (known: SeenColumns | undefined, seen: SeenColumns): boolean =>
-  known === undefined || (seen.at > known.at && !sameJson(known.groups, seen.groups));
 
 /** With the values of the addresses in `news`, each as a whole; an empty map removes the address. The same object if nothing changes. */
 function updated<T>(known: ByAddress<T>, news: ByAddress<T> = new Map()): ByAddress<T> {

@@ -1,14 +1,13 @@
 import { type Address, type Binding, byText, parseAddress } from "../model/address.ts";
-import type { SeenColumns, SeenGroup } from "../model/columns.ts";
 import { canonicalJson } from "../model/json/json.ts";
 import { parseJson, whyNotJson } from "../model/json/parse.ts";
 import { printableJson } from "../text/control-characters.ts";
 import { emptyState, sharedId } from "./facts.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
 import { holderText, toHolder } from "./process-identity.ts";
-import { ContentError, count, json, listOf, mapOf, members, optional, type Reader, text } from "./readers.ts";
+import { ContentError, count, json, mapOf, members, optional, type Reader, text } from "./readers.ts";
 import type { AppliedPlan, Lease, RecordsState, UnlockedRun } from "./records.ts";
-import type { AppliedCommit, NotKept, SentValue } from "./remembered.ts";
+import type { AppliedCommit, NotKept } from "./remembered.ts";
 import type { Content } from "./shared/store.ts";
 
 // The records of a target as one text: each line is a JSON list that begins with the name of a member and, if the
@@ -131,10 +130,7 @@ const commit: Reader<AppliedCommit> = (value) => {
   if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(found.commit)) throw new ContentError("the commit is not an id of a commit");
   return found;
 };
-const group = members<SeenGroup>({ integrations: listOf(text), after: optional(text), schemas: mapOf(mapOf(listOf(text))) });
-const columns = members<SeenColumns>({ at: text, groups: listOf(group) });
 const notKept = members<NotKept>({ wanted: json, live: json, since: text });
-const sentValue = members<SentValue>({ value: json, at: text });
 
 const storedLease = members<Omit<Lease, "holder">>({
   ...{
@@ -231,11 +227,8 @@ const sections: { readonly [K in keyof Flat]-?: Section<Flat[K]> } = {
     add: (lengths, [name, length]) => ({ ...lengths, [text(name)]: count(length) }),
     parts: (lengths) => Object.entries(lengths),
   },
-  columnsSeen: one(columns),
   covered: mapByAddress(text),
   notKept: mapByAddress(notKept),
-  cursors: mapByAddress(text),
-  sentValues: mapByAddress(sentValue),
 };
 
 const sectionNamed = (name: keyof Flat): Section<unknown> => sections[name];

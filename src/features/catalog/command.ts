@@ -124,7 +124,7 @@ async function acceptedCatalog(
   run: RunEnvironment,
 ): Promise<ReturnType<typeof acceptColumns>> {
   const { file, columns } = project.catalog;
-  const review = newReview({ catalog: columns, file, seen: undefined });
+  const review = newReview({ catalog: columns, file });
   const made = await withReadSession(project, run, (session) => plan({ ...session, review }, scope === undefined ? {} : { scope }));
   if (!made.complete) {
     const why = made.diagnostics.find(isError)?.message ?? "";

@@ -42,10 +42,7 @@ export async function explainSchemaNode(
       { command: `dimsync plan --only ${shellWord(address)}` },
     );
   const { explained, log } = await withReadSession(project, run, async (session) => ({
-    explained: await withLocations(
-      project,
-      explainNode({ ...session, review: await openReview(project, session.records()) }, address, node),
-    ),
+    explained: await withLocations(project, explainNode({ ...session, review: await openReview(project) }, address, node)),
     log: await lastEntries(session.reads, run.signal),
   }));
   return explained.map((one) => located(one, project, log));

@@ -1,4 +1,3 @@
-import { columnsSeen, type RecordedColumns } from "../../core/catalog/seen.ts";
 import { exemptionProblems } from "../../core/engine/checks/exemptions.ts";
 import { cachedReads, columnBudget } from "../../core/engine/reads/cached-reads.ts";
 import { readAccount, readAhead } from "../../core/engine/reads/read-account.ts";
@@ -54,7 +53,6 @@ export async function* currentRows(project: Project, session: RegisterSession): 
   refuseErrors([...problems, ...exemptionProblems(policiesIn(account.resources), session.today)], project.locate);
   if (labelsOf === undefined) return;
   const rulesById = new Map(units.map((unit) => [unit.liveId, unit.rules]));
-  const { since } = columnsSeen(session.records.columnsSeen);
   const namesOf = integrationNames(account);
   const evaluator = newPolicyEvaluator(policiesIn(account.resources), { today: session.today, locate: project.locate });
   const claim = columnBudget(project.settings.client.maxColumnReads);
@@ -78,7 +76,7 @@ export async function* currentRows(project: Project, session: RegisterSession): 
       columnLabels: labels,
       ...unchangedTarget,
     });
-    yield rowsOf({ live, name, tree, labels, rules: rulesById.get(live.id), policies, locate: project.locate, since });
+    yield rowsOf({ live, name, tree, labels, rules: rulesById.get(live.id), policies, locate: project.locate });
   }
 }
 
@@ -93,14 +91,13 @@ interface RegisteredIntegration {
   readonly rules: RuleCache | undefined;
   readonly policies: AskedPolicies;
   readonly locate: Locate;
-  readonly since: RecordedColumns["since"];
 }
 
 /** A labelled column and the nodes above it. */
 type Labelled = readonly [column: ScannedColumn, table: ScannedTable, schema: ScannedSchema];
 
 /** The labelled columns of an integration, by name. Columns that the service does not return are missing. */
-function rowsOf({ live, name, tree, labels, rules, policies, locate, since }: RegisteredIntegration): readonly RegisterRow[] {
+function rowsOf({ live, name, tree, labels, rules, policies, locate }: RegisteredIntegration): readonly RegisterRow[] {
   const labelled: Labelled[] = [];
   const question: Question = {
     ...whereLabelsAre,
@@ -126,7 +123,6 @@ function rowsOf({ live, name, tree, labels, rules, policies, locate, since }: Re
       destinationColumn: column.live.nameInDestination ?? "",
       replicated: column.now.replicated === true,
       hashed: column.live.hashed === true,
-      since: since(live.id, { schema: schemaName, table: tableName, column: columnName }) ?? "",
       ...decisionText([column, table, schema], locate),
       ...resultText(results, column.path),
     };

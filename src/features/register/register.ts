@@ -226,7 +226,6 @@ const emptyRow: RegisterRow = {
   approvedBy: "",
   expires: "",
   breaks: [],
-  since: "",
 };
 
 /** A row without what the file does not have. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Tables } from "../../../src/core/catalog/blocks.ts";
 import { catalogText, type ReviewedById, reviewedIn } from "../../../src/core/catalog/blocks.ts";
 import { readCatalog } from "../../../src/core/catalog/file.ts";
-import type { Tables } from "../../../src/core/catalog/seen.ts";
 import fc, { anyCodePoint } from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 

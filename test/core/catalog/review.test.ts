@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type CatalogBlock, reviewedIn } from "../../../src/core/catalog/blocks.ts";
 import { newReview } from "../../../src/core/catalog/review.ts";
-import type { SeenColumns } from "../../../src/core/model/columns.ts";
 import type { LiveSchemas } from "../../../src/core/model/live.ts";
 
 const orders = { address: "Schemas/orders", name: "Orders", id: "8f1c" };
@@ -26,8 +25,7 @@ const block = (ids: readonly string[], tables: Readonly<Record<string, readonly 
 });
 
 const file = "dimsync.catalog.yaml";
-const compare = (catalog: readonly CatalogBlock[], live: LiveSchemas) =>
-  newReview({ catalog, file, seen: undefined }).compare(orders, live);
+const compare = (catalog: readonly CatalogBlock[], live: LiveSchemas) => newReview({ catalog, file }).compare(orders, live);
 
 describe("with the catalog file", () => {
   test.each<[string, CatalogBlock[], LiveSchemas, { readonly isReviewed?: boolean; readonly added: unknown; readonly gone: unknown }]>([
@@ -64,14 +62,14 @@ describe("with the catalog file", () => {
   });
 
   test("keeps the compared columns, and those of tables that are not known", () => {
-    const review = newReview({ catalog: [block(["8f1c"], { users: ["id"], old: ["x"] })], file, seen: undefined });
+    const review = newReview({ catalog: [block(["8f1c"], { users: ["id"], old: ["x"] })], file });
     review.compare(orders, liveOf({ users: ["email"], old: undefined }));
     const tables = reviewedIn([block(["8f1c"], { users: ["email"], old: ["x"] })]).get("8f1c")?.tables;
     expect(review.compared()).toEqual(new Map([["8f1c", { ...orders, tables }]]));
   });
 
   test("an id that the account does not have is a warning at its place, once", () => {
-    const review = newReview({ catalog: [block(["51a1"], {}), block(["8f1c", "int-9"], {}), block(["int-9"], {})], file, seen: undefined });
+    const review = newReview({ catalog: [block(["51a1"], {}), block(["8f1c", "int-9"], {}), block(["int-9"], {})], file });
     expect(review.account()).toBeUndefined();
     const live = [{ id: "8f1c", name: "Orders" }];
     expect(review.problems(live)).toMatchObject([
@@ -82,26 +80,5 @@ describe("with the catalog file", () => {
       },
     ]);
     expect(review.account()).toBe(live);
-  });
-});
-
-describe("with the records", () => {
-  const seen: SeenColumns = {
-    at: "2026-11-03T08:00:00.000Z",
-    groups: [
-      { integrations: ["8f1c", "51a1"], schemas: { public: { users: ["id"] } } },
-      { integrations: ["8f1c"], after: "2026-10-20T08:00:00.000Z", schemas: { public: { users: ["email"] } } },
-    ],
-  };
-  const live = liveOf({ users: ["id", "email", "phone"] });
-
-  test.each<[string, string | undefined]>([
-    ["phone", "2026-11-03T08:00:00.000Z"],
-    ["email", "2026-10-20T08:00:00.000Z"],
-    ["id", undefined],
-  ])("%s was added after %s", (name, after) => {
-    const review = newReview({ catalog: [block(["8f1c"], {})], file, seen });
-    expect(review.compare(orders, live).added[0]?.columns).toEqual(["id", "email", "phone"]);
-    expect(review.since("8f1c", { schema: "public", table: "users", column: name })).toBe(after);
   });
 });

@@ -265,28 +265,6 @@ function appliedTests(openStore: OpenStore): void {
     expect((await (await opened(store)).read()).longestSeen).toEqual({ integrations: 51, tags: 3, users: 7 });
   });
 
-  it("keeps the columns that the newest run has seen", async () => {
-    const store = await openStore();
-    const columns = (...names: readonly string[]) => [{ integrations: ["8f1c"], schemas: { "o'brien": { users: names } } }];
-    const [first, changed, older] = [
-      { at: "2026-11-03T08:00:00.000Z", groups: columns("id") },
-      { at: "2026-11-05T08:00:00.000Z", groups: columns("id", "__proto__") },
-      { at: "2026-11-04T08:00:00.000Z", groups: columns("id", "old") },
-    ];
-    for (const [seen, expected] of [
-      [first, first],
-      [{ ...first, at: "2026-11-04T08:00:00.000Z" }, first],
-      [changed, changed],
-      [older, changed],
-    ] as const) {
-      const run = await begun(await opened(store));
-      await run.take();
-      run.remember({ columns: seen });
-      await run.release();
-      expect((await (await opened(store)).read()).columnsSeen).toEqual(expected);
-    }
-  });
-
   it("keeps the commit that was applied last, also of a run that writes nothing else", async () => {
     const store = await openStore();
     const commitOf = async () => (await (await opened(store)).read()).appliedCommit;
@@ -309,7 +287,7 @@ function appliedTests(openStore: OpenStore): void {
 
   it("remembers what runs have learned by address, and replaces it as a whole", async () => {
     const store = await openStore();
-    const { lists: _, columns: _columns, commit: _commit, ...learned } = allFacts;
+    const { lists: _, commit: _commit, ...learned } = allFacts;
     const first = await begun(await opened(store));
     first.remember(learned);
     expect(first.state()).toMatchObject(learned);
@@ -396,12 +374,9 @@ const commit = { commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "ru
 
 const allFacts: Required<Facts> = {
   lists: { integrations: 51 },
-  columns: { at: "2026-11-03T08:00:00.000Z", groups: [{ integrations: ["8f1c"], schemas: { public: { users: ["id"] } } }] },
   commit,
   covered: new Map([["SchemaConfig/shops", new Map([...["8f1c", "__proto__"].map((id) => [id, "shop 3"] as const)])]]),
   notKept: new Map([["Schemas/orders", new Map([["/schemas/public", { wanted: true, live: null, since: "2026-11-03T08:00:00.000Z" }]])]]),
-  cursors: new Map([["Schemas/orders", new Map([["public.orders", "updated_at"]])]]),
-  sentValues: new Map([["Schemas/orders", new Map([["/schemas/public", { value: false, at: "2026-11-03T08:00:00.000Z" }]])]]),
 };
 
 function leaseTests(openStore: OpenStore): void {

@@ -4,7 +4,6 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { eachChange } from "../../../src/core/model/changes.ts";
 import type { NewColumn } from "../../../src/core/model/columns.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
-import { integrationManifest } from "../../core/apply/scene.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";
@@ -268,15 +267,6 @@ describe("an integration that the catalog does not have", () => {
     expect((await run("plan", "--fail-on", "unreviewed")).code).toBe(2);
   });
 
-  test("that dimsync created, is not reported in a later run", async () => {
-    const { folder, plan, service } = await accepted("warn");
-    writeFileSync(join(folder, "manifests/returns.yaml"), integrationManifest("returns"));
-    const applied = await runCommand(["apply", "--yes", "-q"], folder, { [keyVariable]: service.apiKey });
-    expect(applied.stdout).toMatch(/Integration\/returns +created/u);
-    const { neverReviewed, diagnostics } = await plan();
-    expect([neverReviewed, diagnostics.filter(({ code }) => code === "W_UNREVIEWED")]).toEqual([[], []]);
-  });
-
   test("error refuses, until it is accepted", async () => {
     const { folder, catalog, plan, run } = await accepted("error");
     const before = catalog();
@@ -377,32 +367,6 @@ describe("the file", () => {
     const { run, folder } = await accepted();
     writeFileSync(join(folder, "dimsync.yaml"), readFileSync(join(folder, "dimsync.yaml"), "utf8").replace("- manifests", "- ."));
     expect(await run("validate")).toMatchObject({ code: 0, stdout: expect.stringContaining("1 manifest in 1 file") });
-  });
-});
-
-describe("the records", () => {
-  const today = new Date().toISOString().slice(0, 10);
-
-  test("remember since when a column is new, also for a saved plan", async () => {
-    const { addColumn, run, plan } = await accepted();
-    await run("plan", "--out", "plan.json");
-    await run("apply", "plan.json");
-    addColumn(orders, nationalId);
-    const { newColumns } = await plan();
-    expect(newColumns).toMatchObject([{ column: "national_id2", since: expect.stringContaining(today) }]);
-    // Later applies keep the date.
-    await run("apply", "--yes");
-    expect((await plan()).newColumns).toEqual(newColumns);
-    expect((await run("plan")).stdout).toContain(`1 new column since ${today} (not reviewed):`);
-  });
-
-  test("a refused apply records nothing", async () => {
-    const { addColumn, run, plan } = await accepted("error");
-    await run("apply", "--yes");
-    addColumn(orders, nationalId);
-    const before = (await plan()).seenColumns;
-    expect((await run("apply", "--yes")).code).toBe(3);
-    expect((await plan()).seenColumns).toEqual(before);
   });
 });
 

@@ -120,10 +120,10 @@ describe("the register", () => {
     const { stdout } = await register("-o", "csv", "--label", "payment", "--integration", "Orders");
     const [head, row, end] = stdout.split("\r\n");
     expect(head).toBe(
-      "integration,integration_id,schema,table,column,destination_schema,destination_table,destination_column,label,label_source,replicated,hashed,rule,reason,exemption,approved_by,expires,since",
+      "integration,integration_id,schema,table,column,destination_schema,destination_table,destination_column,label,label_source,replicated,hashed,rule,reason,exemption,approved_by,expires",
     );
     expect(row).toMatch(
-      /^Orders,8f1c,public,payments,iban,orders,payments,iban,payment,Classification\/personal \(manifests\/personal\.yaml:7\),true,true,,,,,,$/u,
+      /^Orders,8f1c,public,payments,iban,orders,payments,iban,payment,Classification\/personal \(manifests\/personal\.yaml:7\),true,true,,,,,$/u,
     );
     expect(end).toBe("");
   });

@@ -37,19 +37,16 @@ export function reviewColumns(
   if (!isReviewed) {
     const all = columnCount(live, isIncluded, { address, id });
     const refuses = isRefused(all);
-    // What a run has created was reviewed with its manifest, but not what the source added since.
-    const isCreated = account.fresh.has(id) || account.earlierCreates.some((one) => one.id === id);
-    const isAdded = (column: GoneColumn): boolean => isIncluded(column) && review.since(id, column) !== undefined;
-    const columns = isCreated && !refuses ? columnCount(live, isAdded, { address, id }) : all;
+    // What this run has created was reviewed with its manifest.
+    const columns = account.fresh.has(id) && !refuses ? 0 : all;
     const neverReviewed = columns === 0 ? {} : { neverReviewed: { address, id, name, columns } };
     return { newColumns: [], goneColumns: [], refuses, ...neverReviewed };
   }
   const labels = added.length === 0 ? undefined : labelScopes(account)?.(id);
   const newColumns = listed(added).map((column): NewColumn => {
-    const since = review.since(id, column);
     const found = labels === undefined ? [] : labelsOf(labels, live, [column.schema, column.table, column.column]);
     const label = [...new Set(found.map((one) => one.label))].join(", ");
-    return { ...column, ...(label === "" ? {} : { label }), ...stateOf(column, live), ...(since === undefined ? {} : { since }) };
+    return { ...column, ...(label === "" ? {} : { label }), ...stateOf(column, live) };
   });
   return { newColumns, goneColumns: listed(gone), refuses: isRefused(newColumns.length) };
 }

@@ -1,5 +1,4 @@
 import { visible } from "../../text/control-characters.ts";
-import { counted } from "../../text/counts.ts";
 import { admissible, type Fact, withFacts } from "../facts.ts";
 import type { Instant } from "../lease.ts";
 import { holderText, thisHolder } from "../process-identity.ts";
@@ -166,12 +165,10 @@ function lineOf(fact: Fact, addresses: ReadonlyMap<string, string>): string {
   }
 }
 
-/** "columns of 3 integrations, list lengths {"tags":3}" */
-function memoryText({ lists, columns, commit, ...byAddress }: Facts): string {
-  const integrations = new Set(columns?.groups.flatMap((group) => group.integrations)).size;
+/** "applied commit 3af9…, list lengths {"tags":3}" */
+function memoryText({ lists, commit, ...byAddress }: Facts): string {
   const parts = [
     commit === undefined ? "" : `applied commit ${commit.commit}`,
-    columns === undefined ? "" : `columns of ${counted(integrations, "integration")}`,
     lists === undefined ? "" : `list lengths ${JSON.stringify(lists)}`,
     ...Object.entries(byAddress).map(([name, values]) => `${name} of ${[...(values?.keys() ?? [])].join(", ")}`),
   ];

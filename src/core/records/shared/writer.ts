@@ -122,9 +122,8 @@ function hasToWrite<V extends Version>(work: Work<V>): boolean {
 const reasonsToWrite = ({ queue, kept }: Pick<Work<Version>, "queue" | "kept">): readonly Fact[] =>
   queue.filter((fact) => fact.type !== "applied" && !isMinor(fact) && !kept.includes(fact));
 
-/** Lists and columns alone are not worth a write. */
-const isMinor = (fact: Fact): boolean =>
-  fact.type === "remember" && Object.keys(fact.facts).every((part) => part === "lists" || part === "columns");
+/** Lists alone are not worth a write. */
+const isMinor = (fact: Fact): boolean => fact.type === "remember" && Object.keys(fact.facts).every((part) => part === "lists");
 
 /** Writes one version; false if another one was written first, so that it must be made again. */
 async function writeOnce<V extends Version>(work: Work<V>): Promise<boolean> {

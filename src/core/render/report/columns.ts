@@ -3,7 +3,7 @@ import type { GoneColumn, NewColumn } from "../../model/columns.ts";
 import type { Plan } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
-import { grouped, joinParts } from "../../text/lists.ts";
+import { grouped } from "../../text/lists.ts";
 import { neverReviewedText } from "../../text/never-reviewed.ts";
 import { nameText } from "../../text/paths.ts";
 import { shellWord } from "../../text/shell.ts";
@@ -33,7 +33,7 @@ export function columnsSection(plan: Pick<Plan, "newColumns" | "goneColumns" | "
   const [only = ""] = addresses;
   const list = (title: string, columns: readonly ReportColumn[]): readonly Entry[] =>
     columns.length === 0 ? [] : [{ head: [[`${title}:`]], rows: columns.map(columnRow), noun: "column" }];
-  const added = joinParts([counted(newColumns.length, "new column"), sinceText(newColumns)], " ");
+  const added = counted(newColumns.length, "new column");
   const left = goneColumns.filter(({ isTableGone }) => isTableGone !== true);
   const gone = `${counted(left.length, "reviewed column")} ${left.length === 1 ? "is" : "are"} gone`;
   return {
@@ -80,14 +80,6 @@ const columnRow = ({ name: of, state, label, isReadable, integrations }: ReportC
 /** Readable ones first. */
 export const columnsAdded = ({ newColumns = [] }: Pick<Plan, "newColumns">): readonly ReportColumn[] =>
   groupsOf(newColumns).sort((a, b) => Number(b.isReadable) - Number(a.isReadable) || byText(a.name, b.name));
-
-/** The day since which all of them were added; "" if it is not known for all. */
-function sinceText(columns: readonly NewColumn[]): string {
-  const times = columns.map(({ since }) => since);
-  if (times.includes(undefined)) return "";
-  const [first = ""] = times.filter((time) => time !== undefined).sort(byText);
-  return `since ${visible(first.slice(0, 10))}`;
-}
 
 const groupsOf = (columns: readonly (GoneColumn & Partial<NewColumn>)[]): ReportColumn[] =>
   grouped(columns, ({ schema, table, column, label, replicated, hashed }) =>

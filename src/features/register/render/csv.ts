@@ -36,7 +36,6 @@ export const registerColumns: readonly (readonly [name: string, member: keyof Re
   ["exemption", "exemption"],
   ["approved_by", "approvedBy"],
   ["expires", "expires"],
-  ["since", "since"],
 ];
 
 const names = registerColumns.map(([name]) => name);

@@ -1,7 +1,6 @@
 import { kindNames } from "../../../core/kinds/manifests.ts";
 import { type Register, type RegisterChange, type RegisterDiff, type RegisterRow, stateText } from "../../../core/model/register.ts";
-import { code, type Line, muted, type Span, type Table, textTable, word } from "../../../core/render/blocks.ts";
-import { timeText } from "../../../core/render/report/attribution.ts";
+import { code, muted, type Span, type Table, textTable, word } from "../../../core/render/blocks.ts";
 import { counted } from "../../../core/text/counts.ts";
 import { joinParts } from "../../../core/text/lists.ts";
 import { nameText } from "../../../core/text/paths.ts";
@@ -28,23 +27,16 @@ function verdictText({ exemption, approvedBy, expires, breaks }: RegisterRow): s
 
 /** The columns of an integration, or of several. What matters most is first, because a narrow terminal leaves out the last ones. */
 export const columnTable = (rows: readonly RegisterRow[]): Table => ({
-  heads: ["Column", "State", "Label", "Exemption", "Since", "Decided by", "Destination"],
+  heads: ["Column", "State", "Label", "Exemption", "Decided by", "Destination"],
   rows: rows.map((row) => [
     [code(sourcePath(row))],
     [stateSpan(row)],
     [row.label, muted(row.labelSource)],
     [verdictText(row)],
-    sinceLine(row),
     [code(row.rule), muted(row.reason)],
     [code(destinationPath(row))],
   ]),
 });
-
-function sinceLine({ since }: RegisterRow): Line {
-  if (since === "") return [""];
-  const [day = "", ...time] = timeText(since).split(" ");
-  return [day, muted(time.join(" "))];
-}
 
 /** The rows of one integration after the other. */
 export function* byIntegration(rows: Iterable<RegisterRow>): Iterable<readonly [RegisterRow, ...RegisterRow[]]> {
