@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../src/core/model/runtime/clock.ts";
-import type { Timeouts } from "../../src/core/service/in-flight.ts";
+import type { ClientOptions } from "../../src/core/service/client.ts";
 
 /** A clock that only moves when somebody sleeps, and then at once. */
 export function clockWithoutWaiting(): Clock {
@@ -15,11 +15,10 @@ export function clockWithoutWaiting(): Clock {
 }
 
 /** Timeouts that expire when the test says so. */
-export function manualTimeouts(): Timeouts & { readonly pass: (ms: number) => void } {
+export function manualTimeouts(): { readonly after: NonNullable<ClientOptions["after"]> } & { readonly pass: (ms: number) => void } {
   let nowMs = 0;
   const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
   return {
-    now: () => nowMs,
     after(ms, run) {
       const timer = { atMs: nowMs + ms, run };
       timers.add(timer);

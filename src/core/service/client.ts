@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { ExtendedCall } from "../model/extended.ts";
 import type { JsonValue } from "../model/json/json.ts";
@@ -7,10 +8,9 @@ import { defaultClient } from "../model/settings/config.ts";
 import { type Environment, isEnabled } from "../model/settings/env.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
-import { pause } from "./connection/abort-listeners.ts";
+import type { ExchangeOptions } from "./connection/exchange.ts";
 import { createTransport } from "./connection/transport.ts";
 import type { CallName } from "./errors.ts";
-import type { Timeouts } from "./in-flight.ts";
 import { createReads, type Worked } from "./reads.ts";
 import { type CallReport, createSendRequest, encodeBody, type SendRequest } from "./request.ts";
 import { readJson, readWriteResponse } from "./response-body.ts";
@@ -50,7 +50,7 @@ export interface ClientOptions {
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<unknown>;
   readonly random?: () => number;
-  readonly timeouts?: Timeouts | undefined;
+  readonly after?: ExchangeOptions["after"];
 }
 
 export interface Client extends Reads {
@@ -85,7 +85,7 @@ export function createClient(options: ClientOptions): Client {
     base,
     apiKey,
     timeoutMs,
-    timeouts: options.timeouts,
+    after: options.after,
     connections: smallConcurrency,
     userAgent,
     env,
@@ -132,6 +132,8 @@ export function createClient(options: ClientOptions): Client {
   });
   return viewOf(options.readOnly || isEnabled(env["DIMSYNC_READ_ONLY"]) ? refuseWrites(untilClosed) : untilClosed);
 }
+
+const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> => setTimeout(milliseconds, undefined, { signal });
 
 /** An interrupted sleep is not an error: the code after it checks the signal. */
 async function sleepUntil(signal: AbortSignal | undefined, milliseconds: number, sleep: ClientOptions["sleep"] = pause): Promise<void> {

@@ -1,7 +1,8 @@
 import { ServiceError } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
 import type { Code } from "../model/titles.ts";
-import type { Method, WireFailure, WireResponse } from "./connection/transport.ts";
+import type { WireFailure, WireResponse } from "./connection/exchange.ts";
+import type { Method } from "./connection/transport.ts";
 import { repeatAfterStatus, retryAfterMs } from "./retry.ts";
 import type { Backpressure } from "./throttle.ts";
 

@@ -4,7 +4,7 @@ import { type ExtendedCall, isNotOffered } from "../model/extended.ts";
 import { defined, isObject, type JsonValue, own } from "../model/json/json.ts";
 import { urlPath } from "../model/json/pointer.ts";
 import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry } from "../model/service.ts";
-import type { WireResponse } from "./connection/transport.ts";
+import type { WireResponse } from "./connection/exchange.ts";
 import { decodeAuditEntry } from "./decode/resources.ts";
 import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
 import { isGone, isUnknownPath, type Refusal } from "./refusal.ts";

@@ -1,10 +1,10 @@
 import { channel } from "node:diagnostics_channel";
 import { ServiceError } from "../model/errors.ts";
-import { turn } from "../model/runtime/event-loop.ts";
 import type { SendableRequest } from "../model/service.ts";
 import { Secret } from "../model/settings/secret.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
-import type { Method, Transport, WireResponse } from "./connection/transport.ts";
+import type { WireResponse } from "./connection/exchange.ts";
+import type { Method, Transport } from "./connection/transport.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";
 import { mask, maskedWords, type SentSecrets } from "./masked-words.ts";
 import { isUnknownPath, type Refusal, RefusedInBody, refusalOf } from "./refusal.ts";
@@ -129,14 +129,8 @@ async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeO
   };
   options.onCall?.(report);
   if (published.hasSubscribers) published.publish(report);
-  if (received.type === "failure") return outcome;
-  received.release();
-  // Reading JSON cannot be interrupted. What follows is work of its own.
-  if (received.body.length > longBody) await turn();
   return outcome;
 }
-
-const longBody = 1024 * 1024;
 
 const loadOf = (outcome: AttemptOutcome<unknown>): Backpressure => (outcome.ok ? "fine" : outcome.failure.load);
 

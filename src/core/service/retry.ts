@@ -1,5 +1,6 @@
 import { exponentialMs } from "../model/runtime/clock.ts";
-import type { HttpHeaders, Method } from "./connection/transport.ts";
+import type { HttpHeaders } from "./connection/exchange.ts";
+import type { Method } from "./connection/transport.ts";
 import type { Failure } from "./errors.ts";
 
 const backoffCapMs = 10_000;

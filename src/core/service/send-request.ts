@@ -1,9 +1,7 @@
-import type { Dispatcher } from "undici";
 import { isLoopback } from "../model/settings/base-url.ts";
 import type { Environment } from "../model/settings/env.ts";
+import { exchange, type HttpHeaders, type WireFailure } from "./connection/exchange.ts";
 import { openPool } from "./connection/open-pool.ts";
-import type { HttpHeaders } from "./connection/transport.ts";
-import { connectionCode, isConnectTimeout } from "./errors.ts";
 
 /** A request to a server other than the data integration service, such as a webhook or GitHub. */
 export interface HttpRequest {
@@ -39,15 +37,18 @@ type HttpOutcome = HttpResponse | { readonly failure: string };
  * Sends a request once, over a connection of its own. Redirects are not followed. Throws the
  * signal's reason, and E_PROXY.
  */
-export async function sendRequest(request: HttpRequest, options: SendOptions): Promise<HttpOutcome> {
-  const { timeoutMs, env, signal } = options;
+export async function sendRequest(
+  { method, url, headers, body }: HttpRequest,
+  { timeoutMs, env, signal, maxBodyBytes }: SendOptions,
+): Promise<HttpOutcome> {
   signal?.throwIfAborted();
-  const { origin, hostname } = request.url;
+  const { origin, hostname, pathname, search } = url;
   const dispatcher = await openPool({ origin, prefix: "", loopback: isLoopback(hostname) }, { env, timeoutMs, connections: 1 });
-  const limit = AbortSignal.timeout(timeoutMs);
-  const stop = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+  const request = { origin, path: `${pathname}${search}`, method, headers, body: body ?? null, reset: true };
   try {
-    return await Promise.race([exchange(dispatcher, request, options.maxBodyBytes), ended(stop)]);
+    const outcome = await exchange(dispatcher, request, { timeoutMs, maxBytes: maxBodyBytes, signal });
+    if (outcome.type === "response") return { status: outcome.status, headers: outcome.headers, text: outcome.body.toString("utf8") };
+    return { failure: failureTexts[outcome.reason] ?? (outcome.errorCode || "unknown") };
   } finally {
     // Also ends a request that is still in flight.
     await dispatcher.destroy();
@@ -55,36 +56,4 @@ export async function sendRequest(request: HttpRequest, options: SendOptions): P
   }
 }
 
-const ended = (stop: AbortSignal): Promise<{ readonly failure: string }> =>
-  new Promise((settle) => {
-    const end = (): void => settle({ failure: "timeout" });
-    if (stop.aborted) end();
-    else stop.addEventListener("abort", end, { once: true });
-  });
-
-function exchange(dispatcher: Dispatcher, { method, url, headers, body }: HttpRequest, maxBodyBytes: number): Promise<HttpOutcome> {
-  return new Promise((settle) => {
-    let head: Omit<HttpResponse, "text"> = { status: 0, headers: {} };
-    let bytes = 0;
-    const chunks: Buffer[] = [];
-    dispatcher.dispatch(
-      { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers, body: body ?? null, reset: true },
-      {
-        onRequestStart: () => undefined,
-        onResponseStart: (_controller, status, responseHeaders) => {
-          head = { status, headers: responseHeaders };
-          if (maxBodyBytes === 0) settle({ ...head, text: "" });
-        },
-        onResponseData: (_controller, chunk) => {
-          bytes += chunk.length;
-          if (bytes > maxBodyBytes) settle({ failure: "response too large" });
-          else chunks.push(chunk);
-        },
-        onResponseEnd: () => settle({ ...head, text: Buffer.concat(chunks).toString("utf8") }),
-        onResponseError: (_controller, error) => settle({ failure: failureText(error) }),
-      },
-    );
-  });
-}
-
-const failureText = (error: Error): string => (isConnectTimeout(error) ? "timeout" : connectionCode(error) || "unknown");
+const failureTexts: Readonly<Partial<Record<WireFailure["reason"], string>>> = { timeout: "timeout", "too-large": "response too large" };

@@ -80,6 +80,15 @@ describe("why a webhook does not accept a request is said without any part of th
     expect(await failed(url)).toMatch(message);
   });
 
+  test("a host that DIMSYNC_ALLOWED_HOSTS does not list gets nothing", async () => {
+    const { url, received } = await receiver(200);
+    const call = (hosts: string) => callWebhook(new Secret(url), request, { env: { DIMSYNC_ALLOWED_HOSTS: hosts } });
+    expect(await call("api.service.test")).toMatch(/its host is not in DIMSYNC_ALLOWED_HOSTS \(api\.service\.test\), so nothing was sent/u);
+    expect(received).toHaveLength(0);
+    expect(await call(`api.service.test,${new URL(url).host}`)).toBeUndefined();
+    expect(received).toHaveLength(1);
+  });
+
   test("an abort is not a failure: its reason is thrown", async () => {
     const { url } = await receiver("hang");
     const signal = AbortSignal.abort(new Error("stop"));

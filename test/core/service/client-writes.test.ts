@@ -90,7 +90,7 @@ describe("a write that may have been executed is sent once and reported so", () 
         if (code === "E_TIMEOUT") timeouts.pass(700);
       }),
     );
-    const client = clientFor(service.url, { timeoutMs: 700, timeouts });
+    const client = clientFor(service.url, { timeoutMs: 700, after: timeouts.after });
     const error = await failureOf(client.send(request));
     expect(error).toMatchObject({ code, sent: "maybe", method: request.method, path: request.path });
     expect(error.message).toMatch(/not known/u);

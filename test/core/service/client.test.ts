@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { tags } from "../../../src/core/kinds/lists.ts";
 import { DimsyncError } from "../../../src/core/model/errors.ts";
@@ -200,6 +201,21 @@ test("a response above the limit is not read, with or without content-length", a
     expect(await failureOf(client.send(create))).toMatchObject({ code: "E_ANSWER_TOO_LARGE", sent: "maybe" });
     expect(client.calls()).toEqual({ GET: 1, POST: 1 });
   }
+});
+
+test.each([
+  ["gzip", gzipSync],
+  ["br", brotliCompressSync],
+  ["deflate", deflateSync],
+])("a response that a proxy compressed with %s is read, up to the same limit", async (coding, compress) => {
+  const body = JSON.stringify({ data: { items: [], padding: "x".repeat(20_000) } });
+  const service = await serve((_request, response) => {
+    response.setHeader("content-encoding", coding);
+    response.end(compress(body));
+  });
+  expect((await clientFor(service.url, { maxResponseBytes: body.length }).list(tags)).items).toEqual([]);
+  const client = clientFor(service.url, { maxResponseBytes: body.length - 1 });
+  expect(await failureOf(client.list(tags))).toMatchObject({ code: "E_ANSWER_TOO_LARGE" });
 });
 
 test.each([2 ** 50, 2 ** 30, 64 * 2 ** 20 + 1])(

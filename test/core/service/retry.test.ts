@@ -35,7 +35,7 @@ describe("a read is tried again after", () => {
     const attempts: unknown[] = [];
     const client = clientFor(service.url, {
       timeoutMs: 1_000,
-      timeouts,
+      after: timeouts.after,
       onCall: ({ attempt, error, status }) => attempts.push([attempt, error === undefined, status]),
     });
     expect((await client.list(tags)).items).toEqual([]);

@@ -2,7 +2,7 @@ import type { Environment } from "./env.ts";
 
 export const allowedHostsVariable = "DIMSYNC_ALLOWED_HOSTS";
 
-/** The hosts that may get an API key, such as "api.example.com" and "*.example.com"; undefined without a limit. */
+/** The hosts that may get an API key or a notification, such as "api.example.com" and "*.example.com"; undefined without a limit. */
 export function allowedHosts(env: Environment): readonly string[] | undefined {
   const hosts = (env[allowedHostsVariable] ?? "")
     .split(",")

@@ -33,17 +33,22 @@ describe("an untrusted certificate", () => {
 });
 
 describe("a proxy that opens no tunnel: nothing is sent, with one request to it per attempt", () => {
-  const rows: Record<string, [act: (socket: Socket) => unknown, code: string]> = {
-    "it refuses": [(socket) => socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n"), "E_SERVICE_UNREACHABLE"],
+  const rows: Record<string, [act: (socket: Socket) => unknown, code: string, text?: string]> = {
+    "it refuses": [
+      (socket) => socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n"),
+      "E_SERVICE_UNREACHABLE",
+      "the proxy refused the tunnel with status 403)",
+    ],
     "it requires a password": [
       (socket) => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n"),
       "E_SERVICE_UNREACHABLE",
+      "status 407: write user and password of the proxy in HTTPS_PROXY",
     ],
     "it closes the connection": [(socket) => socket.end(), "E_SERVICE_UNREACHABLE"],
     "it resets": [(socket) => socket.resetAndDestroy(), "E_SERVICE_UNREACHABLE"],
     "it does not respond": [() => undefined, "E_TIMEOUT"],
   };
-  test.each(Object.entries(rows))("%s", async (_sentence, [act, code]) => {
+  test.each(Object.entries(rows))("%s", async (_sentence, [act, code, text = ""]) => {
     const timeouts = manualTimeouts();
     const proxy = await serveSockets((socket) =>
       socket.on("data", () => {
@@ -55,11 +60,12 @@ describe("a proxy that opens no tunnel: nothing is sent, with one request to it 
       env: { HTTPS_PROXY: proxy.url.replace("//", "//dana:pass-canary@") },
       retries: 1,
       timeoutMs: 400,
-      timeouts,
+      after: timeouts.after,
     });
     const error = await failureOf(client.send(create));
     expect(error).toMatchObject({ code, sent: "never" });
     expect(error.message).not.toContain("canary");
+    expect(error.message).toContain(text);
     const asked = proxy.connections();
     expect(asked).toBe(2);
     // Finds a loop that continues in the background.
