@@ -71,6 +71,13 @@ describe("every page is read", () => {
     expect(await readAudit({ auditLogs }, { until })).toMatchObject({ totalItems: 300, complete: false, items: [{ id: "e-1" }] });
   });
 
+  test("a page that brings nothing new ends the reading: the service ignores the offset", async () => {
+    let pages = 0;
+    const auditLogs = async () => ({ totalItems: ++pages * 1_000_000, items: [entryAt(1), entryAt(2)] });
+    expect(await readAudit({ auditLogs }, { until })).toMatchObject({ complete: false, items: [{ id: "e-1" }, { id: "e-2" }] });
+    expect(pages).toBe(2);
+  });
+
   test("reads the log over HTTP", async () => {
     const service = await startService();
     onTestFinished(() => service.close());

@@ -69,6 +69,20 @@ test("every read sends the documented request with the key, and decodes the resp
   expect(client.calls()).toEqual({ GET: service.received.length });
 });
 
+test("texts of the audit log are cut, whatever their length", async () => {
+  const text = "x".repeat(100_000);
+  const entry = {
+    id: "a1",
+    timestamp: "2025-01-01T00:00:00Z",
+    event: text,
+    actor: { type: text, email: text },
+    context: { userAgent: text },
+  };
+  const service = await serve((_request, response) => json(response, { data: { totalItems: 1, items: [entry] } }));
+  const { items } = await clientFor(service.url).auditLogs({});
+  expect([items[0]?.event, items[0]?.actor.email, items[0]?.context.userAgent]).toEqual(Array(3).fill(`${"x".repeat(4_096)}…`));
+});
+
 test.each(hostile)("the name %j is sent as one segment, and is an ordinary key in the response", async (name) => {
   const column = { nameInDestination: "c", enabled: true, hashed: false, isPrimaryKey: false };
   const columns = JSON.stringify(Object.fromEntries([["first", column]])).replace('"first"', JSON.stringify(name));

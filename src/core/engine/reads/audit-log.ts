@@ -35,13 +35,14 @@ export async function readAuditLog(
     signal?.throwIfAborted();
     const page = await reads.auditLogs({ ...query, limit: pageSize, offset });
     totalItems = page.totalItems;
+    const known = byId.size + unread.length;
     for (const entry of page.items) if (!byId.has(entry.id)) byId.set(entry.id, entry);
     const ofPage = page.unread ?? [];
     addAll(unread, ofPage);
-    const length = page.items.length + ofPage.length;
-    if (length === 0) break;
-    offset += length;
-  } while (offset < totalItems && byId.size < limit);
+    // The service may ignore the offset.
+    if (byId.size + unread.length === known) break;
+    offset += page.items.length + ofPage.length;
+  } while (offset < totalItems && byId.size + unread.length < limit);
   return { items: [...byId.values()], totalItems, complete: offset >= totalItems && byId.size <= limit, unread };
 }
 

@@ -2,7 +2,7 @@
 const longestMs = 50;
 
 /** Lets signals and timers run. Node.js looks for them between two calls of setImmediate, and maybe not before the first one. */
-export const turn = (): Promise<void> => new Promise((resume) => void setImmediate(() => setImmediate(resume)));
+const turn = (): Promise<void> => new Promise((resume) => void setImmediate(() => setImmediate(resume)));
 
 /**
  * A function for long work: called between two steps, it makes a `turn` if 50 ms have passed since the last one. Otherwise it returns undefined. What

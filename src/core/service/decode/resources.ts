@@ -9,16 +9,24 @@ export function decodeAuditEntry(part: Part): AuditEntry {
   const context = memberOf(part, "context");
   return {
     id: idOf(memberOf(part, "id")),
-    timestamp: textOf(memberOf(part, "timestamp")),
-    event: textOf(memberOf(part, "event")),
+    timestamp: cut(textOf(memberOf(part, "timestamp"))),
+    event: cut(textOf(memberOf(part, "event"))),
     actor: { type: optionalTextIn(actor, "type"), email: optionalTextIn(actor, "email") },
     context: { ipAddress: optionalTextIn(context, "ipAddress"), userAgent: optionalTextIn(context, "userAgent") },
   };
 }
 
 function optionalTextIn(part: Part, name: string): string | undefined {
-  return part.value === undefined || part.value === null ? undefined : optionalTextOf(memberOf(part, name));
+  const text = part.value === undefined || part.value === null ? undefined : optionalTextOf(memberOf(part, name));
+  return text === undefined ? undefined : cut(text);
 }
+
+/** In characters. Ten thousand entries are kept at once, and anybody who can use the service writes texts into them. */
+const longestText = 4_096;
+
+/** A copy, because V8 keeps the whole text in memory as long as a slice of it. */
+const cut = (text: string): string =>
+  text.length <= longestText ? text : `${Buffer.from(text.slice(0, longestText), "utf16le").toString("utf16le")}…`;
 
 /**
  * The new state in the responses to writes. `schemas` changes the data of the response in place. An
