@@ -29,7 +29,7 @@ COPY --from=install /opt/dimsync /opt/dimsync
 ENV PATH=/opt/dimsync/bin:$PATH
 USER node
 WORKDIR /work
-# Asks `dimsync controller run` whether it is ready. Other commands have no endpoint to ask.
+# Asks `dimsync controller` whether it responds. Other commands have no endpoint to ask.
 COPY build/container-health.cjs /opt/dimsync/container-health.cjs
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["node", "/opt/dimsync/container-health.cjs"]
 ENTRYPOINT ["dimsync"]

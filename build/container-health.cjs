@@ -1,5 +1,5 @@
-// The health check of the image: exits with 0 if the container is healthy. Of `dimsync controller run`, it asks /readyz
-// at the address of --listen. The command line is that of process 1, which is `init` with the same arguments if
+// The health check of the image: exits with 0 if the container is healthy. Of `dimsync controller`, it asks /healthz
+// at the address of --listen: an account that fails is no reason to restart. The command line is that of process 1, which is `init` with the same arguments if
 // the container has one.
 const { readFileSync } = require("node:fs");
 
@@ -7,16 +7,16 @@ const args = readFileSync(process.argv[2] ?? "/proc/1/cmdline", "utf8").split("\
 const after = (flag) =>
   args.flatMap((arg, i) => (arg === flag ? [args[i + 1]] : arg.startsWith(`${flag}=`) ? [arg.slice(flag.length + 1)] : []));
 
-if (args.some((arg, i) => arg === "controller" && args[i + 1] === "run")) {
+if (args.includes("controller")) {
   const [listen = "127.0.0.1:8480"] = after("--listen");
   // An address of all interfaces is none to connect to.
   const address = listen.replace(/^0\.0\.0\.0:/u, "127.0.0.1:").replace(/^\[::\]:/u, "[::1]:");
-  fetch(`http://${address}/readyz`).then(
+  fetch(`http://${address}/healthz`).then(
     ({ status }) => {
       process.exitCode = status === 200 ? 0 : 1;
     },
     ({ cause, message }) => {
-      console.error(`/readyz of ${address}: ${cause?.message ?? message}`);
+      console.error(`/healthz of ${address}: ${cause?.message ?? message}`);
       process.exitCode = 1;
     },
   );

@@ -180,11 +180,10 @@ const ofSpecs = ["create", "labelSource", "rule", "secret"];
 
 const otherNames = {
   ...{ binding: "ItemBinding", counts: "CallCounts", named: "NamedObject" },
-  ...{ Error: "RunError", Mode: "ControllerMode", Risk: "FindingRisk", State: "AccountState" },
   ...{ labelNames: "Patterns", match: "SchemaMatch", open: "JsonValue", pattern: "Patterns", person: "UserRef", schemaTree: "SchemaEntry" },
   labelPatterns: "PatternLabel",
   ...{ config: "ConfigFile", target: "TargetEntry", vars: "JsonObject", guards: "WrittenGuards", client: "WrittenClient" },
-  ...{ records: "WrittenRecords", controller: "WrittenController", notify: "NotifySettings", notifications: "WrittenNotifications" },
+  ...{ records: "WrittenRecords", controller: "WrittenController", notify: "NotifySettings" },
 };
 
 /** The text of src/core/model/documents.generated.d.ts. */
@@ -229,34 +228,6 @@ export async function specTypes() {
   };
   const imports = [...Object.values(only(written, ofSpecs)), ["JsonObject", "./json/json.ts"]];
   return `${imports.map(([name, file]) => `import type { ${name} } from "${file}";\n`).join("")}\n${declarations(types)}`;
-}
-
-/** The text of src/features/controller/views/status.generated.d.ts: what the page and the API of the controller show. */
-export async function controllerTypes() {
-  const api = JSON.parse(await readFile(new URL("../schema/controller-api.json", import.meta.url), "utf8"));
-  const { Mode: _, AccountList, RunList, CauseList, ClosedList, Problem, ...schemas } = api.components.schemas;
-  const { RunSummary, RunDetail } = schemas;
-  const [summary, detail] = RunDetail.allOf;
-  const { report, result } = detail.properties;
-  const types = {
-    ...schemas,
-    RunSummary: { ...RunSummary, properties: { ...RunSummary.properties, exit: { $ref: "exit" } } },
-    RunDetail: {
-      ...RunDetail,
-      allOf: [summary, { ...detail, properties: { report: { ...report, $ref: "plan" }, result: { ...result, $ref: "result" } } }],
-    },
-  };
-  const core = "../../../core/model/";
-  const imports = [
-    ...[
-      ["Exit", "exit.ts"],
-      ["JsonValue", "json/json.ts"],
-      ["Plan", "plan.ts"],
-      ["Result", "plan.ts"],
-    ],
-    ["ControllerMode", "settings/config.ts"],
-  ].map(([name, file]) => `import type { ${name} } from "${core}${file}";\n`);
-  return `${imports.join("")}\n${declarations(types)}`;
 }
 
 /** An object with the members of one or the other. */

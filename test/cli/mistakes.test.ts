@@ -56,16 +56,16 @@ const rows: Readonly<Record<string, Row>> = {
   "an unknown target": { args: ["-t", "prod", "plan"], shows: ["dimsync.yaml", "E_UNKNOWN_TARGET", '"prod"', "demo"] },
   "all targets and one": { args: ["--all-targets", "-t", "demo", "plan"], shows: ["--all-targets and --target cannot be combined"] },
   "a status page that others could read": {
-    args: ["controller", "run", "--listen", "0.0.0.0:0"],
-    shows: ["E_CONTROLLER_LISTEN", "DIMSYNC_CONTROLLER_TOKEN", "--trust-proxy-header", "127.0.0.1:8480"],
+    args: ["controller", "--listen", "0.0.0.0:0"],
+    shows: ["E_CONTROLLER_LISTEN", "DIMSYNC_CONTROLLER_TOKEN", "127.0.0.1:8480"],
   },
   "a token that can be guessed": {
-    args: ["controller", "run"],
+    args: ["controller"],
     env: { DIMSYNC_CONTROLLER_TOKEN: "hunter2" },
     shows: ["E_CONTROLLER_LISTEN", "fewer than 16 characters", "openssl rand -hex 32"],
   },
   "an address without a port": {
-    args: ["controller", "run", "--listen", "localhost"],
+    args: ["controller", "--listen", "localhost"],
     shows: ['Invalid --listen "localhost"', "HOST:PORT"],
   },
   "a variable without a value": { args: ["--var", "frequency", "plan"], shows: ["Invalid --var", '"frequency"', "NAME=VALUE"] },

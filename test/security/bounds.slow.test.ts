@@ -6,15 +6,13 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { openDatabase } from "../../src/core/records/postgres/connection.ts";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
-import { startPage } from "../../src/features/controller/page/server.ts";
+import { readAccount } from "../../src/features/controller/accounts.ts";
+import { openStore } from "../../src/features/controller/database.ts";
+import { servePage } from "../../src/features/controller/server.ts";
 import { dimsync, dimsyncHere, emptyFolder, ended, startCli } from "../cli/built-cli.ts";
-import { accountsOf, worldOf } from "../features/controller/page/world.ts";
 import { serve } from "../support/loopback.ts";
-import { sharedPostgres } from "../support/postgres/shared.ts";
-import { needs } from "../support/programs.ts";
 import { waiting } from "../support/waiting.ts";
 
 /*
@@ -269,24 +267,18 @@ ${Array.from({ length: 100 }, (_, index) => `    - { match: { schema: "*", table
     });
   });
 
-  test("by a worker, which gives the check back", needs("postgresql"), async () => {
+  test("by a worker, which gives the check back", async () => {
     const { service, isSent } = await hugeTable();
     const target = `{ baseUrl: "${service.url}", apiKey: { $secret: { env: KEY } }, controller: { every: 1m } }`;
     const cwd = emptyFolder({
       "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { test: ${target} }\n`,
       "manifests/users.yaml": manifest("Orders"),
     });
-    const url = await (await sharedPostgres()).database();
-    const env = { KEY: "key", DIMSYNC_DATABASE_URL: url };
-    const child = startCli(["controller", "run", "--watch", "--role", "worker"], { cwd, env });
+    const child = startCli(["controller", "--listen", "127.0.0.1:0"], { cwd, env: { KEY: "key" } });
     expect(await stopped(child, isSent)).toMatchObject({ code: 0 });
-    const database = openDatabase(url, 1);
+    const database = await openStore(undefined, cwd);
     onTestFinished(() => database.close());
-    const { rows } = await database.query(
-      "select running_run, last_checked_at, error_code, (select count(*)::int from dimsync_controller.run) as runs from dimsync_controller.account",
-      [],
-    );
-    expect(rows).toEqual([{ running_run: null, last_checked_at: null, error_code: null, runs: 0 }]);
+    expect(await readAccount(database, "test")).toMatchObject({ isDue: true, checkedAt: null, error: null, failures: 0 });
   });
 });
 
@@ -314,9 +306,11 @@ function ticksOf(pid = 0): number {
 }
 
 test("attack 18: half-open connections do not delay /healthz", async () => {
-  const page = await startPage({ reads: worldOf(accountsOf(1)), host: "127.0.0.1", port: 0 });
+  const database = await openStore(undefined, emptyFolder());
+  onTestFinished(() => database.close());
+  const page = await servePage(database, { listen: "127.0.0.1:0", token: "" });
   onTestFinished(() => page.close());
-  const sockets = Array.from({ length: 520 }, () => connect(page.port, "127.0.0.1").on("error", () => {}));
+  const sockets = Array.from({ length: 520 }, () => connect(Number(new URL(page.url).port), "127.0.0.1").on("error", () => {}));
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
   });

@@ -1,17 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type EmbeddedService, seedAccount, startEmbeddedService } from "../../src/embedded/index.ts";
 import { dimsync, emptyFolder } from "../cli/built-cli.ts";
 import { githubToken, startGithub } from "../features/ci/github-stand-in.ts";
 import { startRepository } from "../features/ci/rehearsal-job.ts";
-import { accountUnderControl, apiKey } from "../features/controller/work/account-under-control.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { git } from "../support/git/remote.ts";
 import { serve } from "../support/loopback.ts";
 import { ordersManifest } from "../support/orders.ts";
-import { needs } from "../support/programs.ts";
 
 // A branch is data: it does not run code, and it does not choose which secret is read or where it is sent.
 
@@ -299,41 +296,4 @@ test("a key that is part of a name is masked in results, events and webhooks", a
   ];
   expect(bodies).toHaveLength(1);
   expect(texts.map((text) => [text.includes("***"), text.includes(key)])).toEqual(texts.map(() => [true, false]));
-});
-
-test("a key that is part of a name is in no report of the controller and no webhook", needs("postgresql"), async () => {
-  const { url, bodies } = await startReceiver();
-  const {
-    service: account,
-    push,
-    check,
-    deliver,
-    database,
-  } = await accountUnderControl(
-    { every: "1m", mode: "apply" },
-    { notify: { group: "0s", receivers: [{ name: "chat", type: "json", url: { $secret: { env: "HOOK" } } }] } },
-  );
-  account.mutate(({ integrations: [orders] }) => {
-    if (orders !== undefined) orders.name = `see ${apiKey}`;
-  });
-  await push({ "manifests/all.yaml": allIntegrations });
-  for (const maxMode of ["report", "apply"] as const) {
-    await check({ maxMode });
-    expect(await deliver({ HOOK: url })).toEqual([]);
-  }
-  const { rows } = await database.query(
-    "select result, (to_jsonb(run) - 'result')::text as row from dimsync_controller.run as run order by finished_at",
-    [],
-  );
-  const { rows: stored } = await database.query("select content from dimsync_controller.report", []);
-  const zipped = [...stored.map(({ content }) => content), ...rows.flatMap(({ result }) => (result === null ? [] : [result]))];
-  const reports = zipped.map((bytes) => gunzipSync(bytes).toString());
-  expect([rows.length, stored.length, bodies.length]).toEqual([3, 2, 2]);
-  const { rows: others } = await database.query(
-    `select to_jsonb(finding)::text as row from dimsync_controller.finding as finding
-      union all select to_jsonb(event)::text from dimsync_controller.event as event`,
-    [],
-  );
-  for (const text of [bodies, reports, [...rows, ...others].map(({ row }) => String(row))].map((texts) => texts.join("\n")))
-    expect([text.includes("***"), text.includes(apiKey)]).toEqual([true, false]);
 });

@@ -1,25 +1,22 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { main } from "../../src/cli/cli.ts";
-import { toPointer } from "../../src/core/model/json/pointer.ts";
 import { initPostgresRecords } from "../../src/core/records/postgres/index.ts";
 import { guarded } from "../../src/core/text/workflow-commands.ts";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
-import { dimsync, emptyFolder, ended, startCli } from "../cli/built-cli.ts";
-import { startReceiver } from "../features/controller/alerts/receiver.ts";
+import { servePage } from "../../src/features/controller/server.ts";
+import { dimsync, emptyFolder } from "../cli/built-cli.ts";
+import { startWorker } from "../features/controller/world.ts";
 import { capturedIo } from "../support/captured-io.ts";
 import type { Ran } from "../support/command.ts";
-import { copyEmptyDatabase } from "../support/embedded-database.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { gitRemote } from "../support/git/remote.ts";
 import { serve } from "../support/loopback.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { needs } from "../support/programs.ts";
 import { configText, filesIn, keyVariable, writeFolder } from "../support/project-folder.ts";
-import { sampleOf } from "../support/sample.ts";
-import { waiting } from "../support/waiting.ts";
 import { breakouts, faultsIn, hostileAccount, hostileNames } from "./hostile.ts";
 
 const manifests = `apiVersion: dimsync/v1
@@ -250,96 +247,37 @@ const databases = [
   ["PostgreSQL", needs("postgresql")],
 ] as const;
 
-describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "database" }))(
-  "a controller with %s (attack 4)",
-  (kind, missing) => {
-    it("stores what it finds about columns with odd names, and shows them as they are", missing, async () => {
-      // With PostgreSQL, the project is pushed; otherwise it is watched.
-      const url = kind === "embedded" ? undefined : await (await sharedPostgres()).database();
-      const target = {
-        ...{ baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller: { every: "1m" } },
-        ...(url === undefined ? {} : { records: { postgres: await recordsIn(url) } }),
-      };
-      const receiver = await startReceiver();
-      const hook = { $secret: { env: "HOOK" } };
-      const notify = { group: "0s", receivers: (["json", "slack", "teams"] as const).map((type) => ({ name: type, type, url: hook })) };
-      const cwd = emptyFolder({
-        "dimsync.yaml": configText(service.url, { targets: { test: target }, notify }),
-        [`manifests/all${breakouts.join("")}\u001b[31m\u202e<b>.yaml`]: exposing,
-      });
-      const env = {
-        ...{ [keyVariable]: service.apiKey, HOOK: receiver.url, USER: "ann", GITHUB_ACTIONS: "true" },
-        ...(url === undefined ? {} : { DIMSYNC_DATABASE_URL: url }),
-      };
-      if (kind === "embedded") await copyEmptyDatabase(join(cwd, ".dimsync/controller"));
-      const child = startCli(["controller", "run", ...(url === undefined ? ["--watch"] : []), "--listen", "127.0.0.1:0"], { cwd, env });
-      let stderrSoFar = "";
-      child.stderr?.on("data", (chunk) => {
-        stderrSoFar += chunk;
-      });
-      const end = ended(child);
-      onTestFinished(() => void child.kill("SIGKILL"));
-      const controller = (...args: readonly string[]) => dimsync(["controller", ...args], { cwd, env });
-      const exposed = Object.keys(hostileNames).length;
-      const page = await vi.waitFor(() => /Status page: (\S+)/u.exec(stderrSoFar)?.[1] ?? expect.unreachable(), waiting);
-      const prints = async (...args: readonly string[]): Promise<string> => {
-        const { code, stdout, stderr } = await controller(...args);
-        // 2: columns are exposed.
-        expect([0, 2], `${args.join(" ")}: ${stderr}`).toContain(code);
-        expect([...faultsIn(stdout), ...faultsIn(stderr)], args.join(" ")).toEqual([]);
-        return stdout;
-      };
-      // What is pushed has names too: the source and the reason.
-      const reason = Object.values(hostileNames).slice(0, 12).join("").replaceAll("\0", "");
-      const source = `data${reason}`;
-      const push = () => prints("push", "--source", source, "--force", "--reason", reason);
-      if (url !== undefined) await push();
-      const accounts = async () => (await fetch(new URL("/api/v1/accounts", page))).json();
-      await vi.waitFor(async () => expect(await accounts()).toMatchObject({ items: [{ exposedColumns: exposed }] }), waiting);
-      expect(JSON.parse((await controller("status", "-o", "json")).stdout).accounts).toMatchObject([{ exposedColumns: exposed }]);
-      const { events } = JSON.parse((await controller("history", "test", "-o", "json")).stdout);
-      const pathOf = (name: string): string => toPointer(["schemas", "public", "tables", "users", "columns", name, "hashed"]);
-      expect(new Set(events.map(({ path }: { readonly path: string }) => path))).toEqual(new Set(Object.values(hostileNames).map(pathOf)));
-      const serves = async (path: string): Promise<void> => {
-        const response = await fetch(new URL(path, page));
-        const text = await response.text();
-        // Only a log is read for workflow commands.
-        const faults = faultsIn(text, { commands: true }).filter((fault) => !fault.includes("old workflow"));
-        expect([path, response.status, ...faults.slice(0, 3)]).toEqual([path, 200]);
-        if (!path.startsWith("/api")) expect(text).not.toMatch(/<script>alert|<\/details><\/summary>/u);
-      };
-      for (const args of [["status"], ["status", "-o", "json"], ["check", "test", "--wait"], ["check", "test", "--wait", "-o", "json"]])
-        await prints(...args);
-      await prints("suspend", "test", "--until", "2999-01-01T00:00:00Z", "--reason", reason);
-      for (const path of ["/accounts/test", "/api/v1/accounts/test", "/api/v1/runs?account=test", "/api/v1/findings", "/metrics"])
-        await serves(path);
-      for (const args of [
-        ["resume", "test"],
-        ["history", "test"],
-        ["history", "test", "-o", "json"],
-      ])
-        await prints(...args);
-      if (url === undefined) await push();
-      await prints("bundles");
-      const { bundles } = JSON.parse(await prints("bundles", "-o", "json"));
-      expect(bundles).toMatchObject([{ source, reason, isCurrent: true }]);
-      for (const path of ["/", "/api/v1/accounts", `/bundles/${bundles[0].digest}`, `/api/v1/bundles/${bundles[0].digest}`])
-        await serves(path);
-      // Each receiver got a message, and its strings have no line that a name has begun.
-      await vi.waitFor(
-        () => expect(receiver.requests.filter(({ body }) => body.includes("exposed")).length).toBeGreaterThanOrEqual(3),
-        waiting,
-      );
-      for (const { body } of receiver.requests) {
-        expect(faultsIn(body, { commands: true }).filter((fault) => !fault.includes("old workflow"))).toEqual([]);
-        const message = JSON.parse(body);
-        // For programs, names are as they are.
-        const texts = message.kind === "ControllerNotification" ? [message.text] : stringsIn(message);
-        expect(texts.filter((text) => /^\W*FORGED|^[\s]*::error/mu.test(text))).toEqual([]);
-      }
-      child.kill("SIGTERM");
-      const { stdout, stderr } = await end;
-      expect([...faultsIn(stdout), ...faultsIn(stderr)]).toEqual([]);
+describe.each(databases)("a controller with %s (attack 4)", (kind, missing) => {
+  it("stores what it finds about columns with odd names, and shows them as they are", missing, async () => {
+    const url = kind === "embedded" ? undefined : await (await sharedPostgres()).database();
+    const target = {
+      ...{ baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller: { every: "1m" } },
+      ...(url === undefined ? {} : { records: { postgres: await recordsIn(url) } }),
+    };
+    const hook = await serve((_request, response) => response.writeHead(204).end());
+    const notify = { url: { $secret: { env: "HOOK" } } };
+    const folder = emptyFolder({
+      "dimsync.yaml": configText(service.url, { targets: { test: target }, notify }),
+      [`manifests/all${breakouts.join("")}\u001b[31m\u202e<b>.yaml`]: exposing,
     });
-  },
-);
+    const env = { [keyVariable]: service.apiKey, HOOK: hook.url, ...(url === undefined ? {} : { DIMSYNC_DATABASE_URL: url }) };
+    const worker = await startWorker({ folder, url, env });
+    expect(await worker.check()).toMatchObject({ exposed: Object.keys(hostileNames).length });
+    const page = await servePage(worker.database, { listen: "127.0.0.1:0", token: "" });
+    onTestFinished(() => page.close());
+    for (const path of ["/", "/accounts/test", "/api/accounts", "/api/accounts/test", "/metrics"]) {
+      const response = await fetch(new URL(path, page.url));
+      const text = await response.text();
+      // Only a log is read for workflow commands.
+      const faults = faultsIn(text, { commands: true }).filter((fault) => !fault.includes("old workflow"));
+      expect([path, response.status, ...faults.slice(0, 3)]).toEqual([path, 200]);
+      if (!path.startsWith("/api")) expect(text).not.toMatch(/<script>alert|<\/details><\/summary>/u);
+    }
+    // The message has no line that a name has begun.
+    expect(hook.received).toHaveLength(1);
+    const [{ body = "" } = {}] = hook.received;
+    expect(faultsIn(body, { commands: true }).filter((fault) => !fault.includes("old workflow"))).toEqual([]);
+    expect(stringsIn(JSON.parse(body).text).filter((text) => /^\W*FORGED|^[\s]*::error/mu.test(text))).toEqual([]);
+    expect(faultsIn(worker.log.join("\n"))).toEqual([]);
+  });
+});

@@ -74,18 +74,6 @@ function parseManifest(text: string): ParsedManifest {
   return isObject(sources) ? { manifest, sources } : { refusal: "is not a complete dbt manifest: it has no map /sources" };
 }
 
-/** A manifest with its sources only: what labels need, without code, environment and times. The text is a manifest that dimsync reads. */
-export function sourcesOnly(text: string): string {
-  const parsed = parseManifest(text);
-  if ("refusal" in parsed) throw new Error(`The manifest ${parsed.refusal}.`);
-  const { dbt_schema_version } = parsed.manifest["metadata"] as { readonly dbt_schema_version: string }; // checked by parseManifest
-  const timeless = Object.entries(parsed.sources).map(([id, source]) => [
-    id,
-    isObject(source) ? { ...source, created_at: undefined } : source,
-  ]);
-  return JSON.stringify({ metadata: { dbt_schema_version }, sources: Object.fromEntries(timeless) });
-}
-
 /** A table that a dbt source describes. */
 interface DescribedTable extends Marks {
   readonly database: string | undefined;

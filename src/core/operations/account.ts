@@ -134,7 +134,7 @@ type SecretUsers = Pick<LoadedProject, "resources" | "locate">;
 /** Resolves every reference, or throws ProblemsError with all missing ones, at their lines in the manifests of `users`. */
 export async function resolveAll(
   references: readonly SecretReference[],
-  settings: Pick<Settings, "folder" | "isBundle">,
+  settings: Pick<Settings, "folder">,
   env: Environment,
   signal: AbortSignal | undefined,
   users?: SecretUsers,
@@ -145,9 +145,8 @@ export async function resolveAll(
   return values;
 }
 
-const secretOptions = ({ folder, isBundle }: Pick<Settings, "folder" | "isBundle">, env: Environment, signal: AbortSignal | undefined) => ({
+const secretOptions = ({ folder }: Pick<Settings, "folder">, env: Environment, signal: AbortSignal | undefined) => ({
   folder,
-  isBundle,
   env,
   ...(signal === undefined ? {} : { signal }),
 });

@@ -30,17 +30,6 @@ export function durationText(ms: number): string {
   return fits(60) ? `${Math.round(seconds / 60)} min` : `${seconds} s`;
 }
 
-/** The same with the next smaller unit: "4 min 13 s", "1 day 4 h". */
-export function exactDuration(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  const units = [86_400, 3_600, 60, 1];
-  const index = units.findIndex((unit) => seconds >= unit || unit === 1);
-  const [unit = 1, smaller = 1] = units.slice(index);
-  const rest = seconds % unit;
-  const parts = [seconds - rest, rest - (rest % smaller)];
-  return parts.flatMap((part, place) => (part > 0 || place === 0 ? durationText(part * 1000) : [])).join(" ");
-}
-
 /** "1 PATCH, 2 POST", or "nothing". */
 export function callsText(calls: CallCounts): string {
   const counts = Object.entries(calls).filter(([, count]) => count > 0);

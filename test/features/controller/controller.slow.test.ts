@@ -1,134 +1,269 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { dimsync, dimsyncHere, ended, quickstart, startCli } from "../../cli/built-cli.ts";
-import { copyEmptyDatabase } from "../../support/embedded-database.ts";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
+// The rules of continuous checks hold with PostgreSQL and with the embedded database: what a check stores, repairs, tells and refuses.
+import { describe, expect, test } from "vitest";
+import { dimsync } from "../../cli/built-cli.ts";
+import { git } from "../../support/git/remote.ts";
+import { serve } from "../../support/loopback.ts";
+import { ordersManifest } from "../../support/orders.ts";
 import { needs } from "../../support/programs.ts";
-import { writeProject } from "../../support/project-folder.ts";
-import { waiting } from "../../support/waiting.ts";
+import { controlledProject, type Project, startWorker } from "./world.ts";
 
-// Databases are copies: the test of the demo creates one.
+const databases = [
+  ["the embedded database", "embedded", {}],
+  ["PostgreSQL", "postgresql", needs("postgresql")],
+] as const;
 
-/** The quick start under control, and its controller as a process. */
-async function controlled(databaseUrl: string | undefined, controller = "{ every: 1m }") {
-  const cwd = quickstart();
-  const file = join(cwd, "dimsync.yaml");
-  const config = await readFile(file, "utf8");
-  await writeFile(file, config.replace("    vars: {", `    controller: ${controller}\n    vars: {`));
-  const env: Record<string, string> = { USER: "ann", ...(databaseUrl === undefined ? {} : { DIMSYNC_DATABASE_URL: databaseUrl }) };
-  const start = () => {
-    const child = startCli(["controller", "run", "--watch", "--listen", "127.0.0.1:0", "--log-format", "json"], {
-      cwd,
-      env,
+describe.each(databases)("with %s", (_name, database, missing) => {
+  const project = (options: Partial<Parameters<typeof controlledProject>[0]> = {}) => controlledProject({ database, ...options });
+  const writes = ({ service }: Project): number => service.requests.filter(({ method }) => method !== "GET").length;
+
+  test("mode report stores what is exposed, by whom and since when, and sends nothing", missing, async () => {
+    const under = await project({ targets: { test: { every: "1m", labels: { team: "data" } } } });
+    under.hash(true);
+    under.hash(false);
+    const found = await (await startWorker(under)).check();
+    expect(found).toMatchObject({
+      ...{ exposed: 1, differences: 1, error: null, isDue: false, isStale: false, labels: { team: "data" }, mode: "report" },
+      commit: git(under.folder, "rev-parse", "HEAD"),
+      findings: [{ what: "public.customers.email is not hashed", place: "Schemas/orders", isExposed: true, actor: "dana@example.com" }],
     });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    return child;
-  };
-  const run = (...args: readonly string[]) => dimsyncHere(["controller", ...args], { cwd, env });
-  const status = async () => JSON.parse((await run("status", "-o", "json")).stdout).accounts;
-  return { cwd, env, start, run, status };
-}
-
-for (const kind of ["embedded", "PostgreSQL"])
-  describe(`a controller with ${kind}`, kind === "PostgreSQL" ? needs("postgresql") : {}, () => {
-    const databaseUrl = async (): Promise<string | undefined> =>
-      kind === "embedded" ? undefined : await (await sharedPostgres()).database();
-
-    it("checks, reports, suspends and resumes, and ends cleanly on SIGTERM", async () => {
-      const { cwd, start, run, status } = await controlled(await databaseUrl());
-      if (kind === "embedded") await copyEmptyDatabase(join(cwd, ".dimsync/controller"));
-      const none = await run("status");
-      expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/E_CONTROLLER_NOT_RUNNING|E_CONTROLLER_DATABASE/u)]);
-      const child = start();
-      const end = ended(child);
-      await vi.waitFor(async () => expect(await status()).toMatchObject([{ name: "demo", state: "exposed", exposedColumns: 3 }]), {
-        ...waiting,
-        interval: 1_500,
-      });
-      const drift = await run("check", "demo", "--wait", "-o", "json");
-      expect([drift.code, JSON.parse(drift.stdout).kind]).toEqual([3, "DriftReport"]);
-      expect((await run("status")).code).toBe(3);
-
-      const suspended = await run("suspend", "demo", "--until", "2999-01-01T00:00:00Z", "--reason", "a migration");
-      expect(suspended.code, suspended.stderr).toBe(0);
-      const refused = await run("check", "demo");
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("by ann: a migration")]);
-      expect(await status()).toMatchObject([{ state: "suspended" }]);
-      // What is exposed counts even if nobody checks it.
-      expect((await run("status")).code).toBe(3);
-      expect((await run("resume", "demo")).code).toBe(0);
-
-      const history = JSON.parse((await run("history", "demo", "-o", "json")).stdout);
-      expect(history.events.filter(({ event }: { event: string }) => event === "opened")).toHaveLength(7);
-      expect(history.suspensions).toMatchObject([{ reason: "a migration", by: "ann", resumedBy: "ann" }]);
-      expect((await run("check", "other")).stderr).toContain("The accounts are demo.");
-      // Only one process can use an embedded database.
-      if (kind === "embedded") {
-        const second = await ended(start());
-        expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("which only one process can open")]);
-      }
-      child.kill("SIGTERM");
-      const { code, stderr } = await end;
-      expect(code).toBe(0);
-      const log = stderr
-        .trimEnd()
-        .split("\n")
-        .map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
-      const worker = expect.stringMatching(/:\d+$/u);
-      expect(log).toContainEqual({
-        time: expect.any(String),
-        level: "info",
-        worker,
-        message: expect.stringContaining("Status page: http://"),
-      });
-      const of = { account: "demo", run: expect.stringMatching(/^[0-9a-f-]{36}$/u) };
-      expect(log).toContainEqual({ time: expect.any(String), level: "info", worker, ...of, message: expect.stringContaining("3 exposed") });
-    });
+    expect([writes(under), under.isReadable()]).toEqual([0, true]);
   });
 
-it("says what is wrong with the database", async () => {
-  const cwd = writeProject({});
-  for (const [url, words] of [
-    ["mysql://u:hunter2@127.0.0.1/x", "must begin with postgres://"],
-    ["postgres://u:hunter2@127.0.0.1:1/x", "the connection was refused"],
-  ] as const) {
-    const { code, stderr } = await dimsync(["controller", "run", "--database", url], { cwd });
-    expect([code, stderr.replaceAll(/\s+/gu, " ")]).toEqual([1, expect.stringContaining(words)]);
-    expect(stderr).not.toContain("hunter2");
-    const logged = await dimsync(["controller", "run", "--database", url, "--log-format", "json"], { cwd });
-    expect([logged.code, JSON.parse(logged.stderr)]).toMatchObject([
-      1,
-      { level: "error", code: "E_CONTROLLER_DATABASE", message: expect.stringContaining(words) },
+  test("mode protect hashes the column again, with one PATCH, and stores who had changed it", missing, async () => {
+    const under = await project();
+    under.hash(false);
+    const worker = await startWorker(under);
+    expect(await worker.check()).toMatchObject({ exposed: 0, error: null, sending: null });
+    expect([writes(under), under.isReadable()]).toEqual([1, false]);
+    expect(
+      await worker.sql("select actor, changed_at is not null as known, done_at is not null as done from dimsync_controller.repair"),
+    ).toEqual([{ actor: "dana@example.com", known: true, done: true }]);
+    await worker.check();
+    expect(writes(under)).toBe(1);
+  });
+
+  test("--max-mode report sends nothing, whatever the mode of the account", missing, async () => {
+    const under = await project();
+    expect(await (await startWorker(under, { maxMode: "report" })).check()).toMatchObject({ exposed: 1 });
+    expect(writes(under)).toBe(0);
+  });
+
+  test("what a repair sends is in the row before it is sent", missing, async () => {
+    let seen: Promise<unknown> | undefined;
+    let worker: Awaited<ReturnType<typeof startWorker>> | undefined;
+    const under = await project({
+      onExchange({ method }) {
+        if (method === "PATCH") seen = worker?.row();
+      },
+    });
+    worker = await startWorker(under);
+    await worker.check();
+    expect(await seen).toMatchObject({ sending: "Schemas/orders public.customers.email" });
+  });
+
+  test("a failure doubles the interval, up to a day, and one success resets it", missing, async () => {
+    const under = await project();
+    const worker = await startWorker(under);
+    const minutes = async (): Promise<number> =>
+      Number((await worker.sql("select extract(epoch from next_at - now()) / 60 as m from dimsync_controller.account"))[0]?.["m"]);
+    under.service.addFault("GET .*=status:500");
+    for (const expected of [2, 4, 8]) {
+      expect(await worker.check()).toMatchObject({ error: expect.stringContaining("500") });
+      expect(Math.abs((await minutes()) - expected)).toBeLessThanOrEqual(expected * 0.11);
+    }
+    await worker.sql("update dimsync_controller.account set failures = 40 returning 1");
+    await worker.check();
+    expect(await minutes()).toBeLessThanOrEqual(1440 * 1.1);
+    under.service.clearFaults();
+    expect(await worker.check()).toMatchObject({ error: null, failures: 0 });
+    expect(await minutes()).toBeLessThanOrEqual(1.1);
+  });
+
+  test("what could not be read does not hide what was exposed before", missing, async () => {
+    const under = await project({ targets: { test: { every: "1m" } } });
+    const worker = await startWorker(under);
+    await worker.check();
+    under.service.addFault("GET .*schemas.*=status:500");
+    expect(await worker.check()).toMatchObject({ exposed: 1, failures: 1, findings: [{ isExposed: true }] });
+  });
+
+  test("an account that is not checked within three intervals is stale", missing, async () => {
+    const worker = await startWorker(await project());
+    expect(await worker.row()).toMatchObject({ isStale: false, checkedAt: null });
+    await worker.sql("update dimsync_controller.account set added_at = now() - interval '181 seconds' returning 1");
+    expect(await worker.row()).toMatchObject({ isStale: true });
+    expect(await worker.check()).toMatchObject({ isStale: false });
+    await worker.sql("update dimsync_controller.account set checked_at = now() - interval '179 seconds' returning 1");
+    expect(await worker.row()).toMatchObject({ isStale: false });
+    await worker.sql("update dimsync_controller.account set checked_at = now() - interval '181 seconds' returning 1");
+    expect(await worker.row()).toMatchObject({ isStale: true });
+  });
+
+  test("an interrupted check stores nothing, and the account stays due", missing, async () => {
+    const worker = await startWorker(await project());
+    const stop = new AbortController();
+    stop.abort(new Error("stopped"));
+    await expect(worker.check("test", stop.signal)).rejects.toThrow("stopped");
+    expect(await worker.row()).toMatchObject({ isDue: true, checkedAt: null, failures: 0 });
+  });
+
+  test("a checkout that is older than the newest commit that was checked does not check, and says so", missing, async () => {
+    const under = await project();
+    const old = await startWorker(under);
+    const first = git(under.folder, "rev-parse", "HEAD");
+    // The rule is gone: the older checkout would hash the column again.
+    const second = under.commit("manifests/all.yaml", ordersManifest("email: { hashed: false }"));
+    const newer = await startWorker(under, { database: old.database });
+    expect(await newer.check()).toMatchObject({ commit: second, exposed: 0 });
+    await old.check();
+    expect(await old.row()).toMatchObject({ commit: second });
+    expect(old.log).toEqual([expect.stringContaining(`older than commit ${second.slice(0, 12)}`)]);
+    expect([writes(under), first]).toEqual([0, expect.not.stringMatching(second)]);
+  });
+
+  test("a commit that git does not know is compared by its time", missing, async () => {
+    const worker = await startWorker(await project());
+    await worker.sql("update dimsync_controller.account set commit = 'f00', commit_at = now() + interval '1 hour' returning 1");
+    expect(await worker.check()).toMatchObject({ checkedAt: null });
+    await worker.sql("update dimsync_controller.account set commit = 'f00', commit_at = now() - interval '1 hour' returning 1");
+    expect(await worker.check()).toMatchObject({ checkedAt: expect.any(String), isStale: false });
+  });
+
+  test("a check that a newer commit overtakes stores nothing and sends nothing", missing, async () => {
+    let worker: Awaited<ReturnType<typeof startWorker>> | undefined;
+    let overtaken: Promise<unknown> | undefined;
+    const sql = "update dimsync_controller.account set commit = 'f00', commit_at = now() + interval '1 hour' returning 1";
+    const under = await project({
+      onExchange() {
+        overtaken ??= worker?.sql(sql);
+      },
+    });
+    worker = await startWorker(under);
+    expect(await worker.check()).toMatchObject({ commit: "f00", checkedAt: null, sending: null });
+    await overtaken;
+    expect([writes(under), worker.log]).toEqual([0, [expect.stringContaining("newer commit meanwhile")]]);
+  });
+
+  test("protect reverts the same change three times in a day, then only reports it", missing, async () => {
+    const under = await project();
+    const worker = await startWorker(under);
+    for (let round = 0; round < 3; round++) {
+      under.hash(false);
+      await worker.check();
+      expect(under.isReadable()).toBe(false);
+    }
+    under.hash(false);
+    expect(await worker.check()).toMatchObject({
+      exposed: 1,
+      error: expect.stringMatching(/^E_PROTECT_STOPPED: Schemas\/orders public\.customers\.email/u),
+    });
+    expect([writes(under), under.isReadable()]).toEqual([3, true]);
+    await worker.sql("update dimsync_controller.repair set done_at = now() - interval '25 hours' returning 1");
+    await worker.check();
+    expect(under.isReadable()).toBe(false);
+  });
+
+  test("a repair whose worker was killed is named by the next check", missing, async () => {
+    const under = await project();
+    const worker = await startWorker(under);
+    await worker.sql("update dimsync_controller.account set sending = 'Schemas/orders public.customers.email' returning 1");
+    await worker.sql(
+      "insert into dimsync_controller.repair (target, address, path, actor) values ('test', 'Schemas/orders', '/schemas/public/tables/customers/columns/email/hashed', 'dana') returning 1",
+    );
+    under.hash(true);
+    expect(await worker.check()).toMatchObject({ sending: null });
+    expect(await worker.sql("select actor, done_at is not null as done from dimsync_controller.repair")).toEqual([
+      { actor: "dana", done: true },
     ]);
-  }
-});
-
-it("ends if the project cannot be loaded, and its log is JSON to the last line", async () => {
-  const cwd = writeProject({ "dimsync.yaml": "apiVersion: dimsync/v1\nkind: Config\nmanifests: [a\n" });
-  await copyEmptyDatabase(join(cwd, ".dimsync/controller"));
-  const { code, stderr } = await dimsync(["controller", "run", "--watch", "--listen", "127.0.0.1:0", "--log-format", "json"], { cwd });
-  const log = stderr
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line).message);
-  expect([code, log]).toEqual([
-    1,
-    [expect.stringContaining("The controller works with"), expect.stringMatching(/^dimsync\.yaml:\d+ This `\[` is never closed/u)],
-  ]);
-});
-
-it("logs an error that nobody catches as JSON, and ends", async () => {
-  const cwd = quickstart();
-  await copyEmptyDatabase(join(cwd, ".dimsync/controller"));
-  const thrower = `setInterval(() => { if (process.listenerCount("uncaughtException") > 0) throw new Error("boom"); }, 50);`;
-  const { code, stderr } = await dimsync(["controller", "run", "--watch", "--listen", "127.0.0.1:0", "--log-format", "json"], {
-    cwd,
-    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(thrower)}` },
   });
-  const log = stderr
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  expect([code, log.at(-1)]).toMatchObject([1, { level: "error", code: "E_INTERNAL", message: expect.stringContaining("Error: boom") }]);
+
+  test("a guard stops a repair, and the account is failing", missing, async () => {
+    const names = Array.from({ length: 120 }, (_, index) => `c${index}`);
+    const under = await project({ columns: names.map((name) => `${name}: { hashed: true }`).join(", ") });
+    under.service.mutate(({ integrations }) => {
+      const columns = integrations.find(({ id }) => id === "8f1c")?.schemas["public"]?.tables["customers"]?.columns ?? {};
+      const { email } = columns;
+      for (const name of names) if (email !== undefined) columns[name] = { ...email, nameInDestination: name };
+    });
+    expect(await (await startWorker(under)).check()).toMatchObject({ exposed: 120, error: expect.stringMatching(/^E_GUARD/u) });
+    expect([writes(under), under.isReadable()]).toEqual([0, true]);
+  });
+
+  test("a locked account is compared and not repaired, and its row says why", missing, async () => {
+    const under = await project();
+    const worker = await startWorker(under);
+    const lock = ["records", "lock", "-t", "test", "--reason", "migration", "--until", "2999-01-31T18:00:00Z"];
+    expect(await dimsync(lock, { cwd: under.folder, env: under.env })).toMatchObject({ code: 0 });
+    expect(await worker.check()).toMatchObject({ exposed: 1, locked: expect.stringContaining("migration, until 2999") });
+    expect(writes(under)).toBe(0);
+    expect(await dimsync(["records", "unlock", "-t", "test"], { cwd: under.folder, env: under.env })).toMatchObject({ code: 0 });
+    expect(await worker.check()).toMatchObject({ exposed: 0, locked: null });
+  });
+
+  test(
+    "the webhook gets one message for each change, again until it is accepted, and what was repaired with who and how long",
+    missing,
+    async () => {
+      let status = 500;
+      const hook = await serve((_request, response) => response.writeHead(status).end());
+      const under = await project({ notify: { url: { $secret: { env: "HOOK" } } } });
+      const worker = await startWorker({ ...under, env: { ...under.env, HOOK: `${hook.url}/canary-hook` } });
+      const bodies = () => hook.received.map(({ body }) => JSON.parse(body));
+      under.hash(false);
+      await worker.check();
+      expect(worker.log.at(-1)).toContain("The next check tries again");
+      status = 204;
+      await worker.check();
+      await worker.check();
+      expect(bodies()).toHaveLength(2);
+      expect(bodies()[1]).toMatchObject({
+        target: "test",
+        repaired: [{ address: "Schemas/orders", path: "/schemas/public/tables/customers/columns/email/hashed", actor: "dana@example.com" }],
+        text: expect.stringMatching(
+          /repaired: Schemas\/orders public\.customers\.email hashed, changed by dana@example\.com, readable for \d+ s/u,
+        ),
+      });
+      under.service.addFault("GET .*=status:500");
+      await worker.check();
+      await worker.check();
+      under.service.clearFaults();
+      await worker.check();
+      expect(bodies().map(({ error }) => typeof error)).toEqual(["undefined", "undefined", "string", "undefined"]);
+      expect(worker.log.join("\n")).not.toContain("canary-hook");
+    },
+  );
+
+  test("a project that cannot be loaded any more makes the account failing, with the place", missing, async () => {
+    const under = await project();
+    const worker = await startWorker(under);
+    await worker.check();
+    under.commit("dimsync.yaml", "apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { test: { baseUrl: nowhere } }\n");
+    await worker.sweep();
+    expect(await worker.check()).toMatchObject({ failures: 1, error: expect.stringMatching(/^E_BASE_URL: .*dimsync\.yaml:4/u) });
+  });
+
+  test("a target that is gone from the checkout is forgotten after an hour", missing, async () => {
+    const under = await project({ targets: { test: {}, other: {} } });
+    const worker = await startWorker(under);
+    await worker.sql("update dimsync_controller.account set seen_at = now() - interval '61 minutes' where target = 'other' returning 1");
+    const text = "apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\n";
+    under.commit(
+      "dimsync.yaml",
+      `${text}targets: { test: { baseUrl: "${under.service.url}", apiKey: { $secret: { env: KEY } }, controller: {} } }\n`,
+    );
+    await worker.sweep();
+    expect([await worker.row("other"), (await worker.row("test"))?.target]).toEqual([undefined, "test"]);
+  });
+
+  test("neither a key nor a webhook is in the database", missing, async () => {
+    const hook = await serve((_request, response) => response.writeHead(500).end());
+    const under = await project({ notify: { url: { $secret: { env: "HOOK" } } } });
+    const worker = await startWorker({ ...under, env: { ...under.env, HOOK: `${hook.url}/canary-hook` } });
+    under.service.mutate(({ integrations: [orders] }) => {
+      if (orders !== undefined) orders.name = `see ${under.env["KEY"]}`;
+    });
+    await worker.check();
+    const stored = JSON.stringify(await worker.sql("select * from dimsync_controller.account"));
+    expect([stored.includes("canary"), worker.log.join("\n").includes("canary")]).toEqual([false, false]);
+  });
 });

@@ -17,7 +17,7 @@ import type { SecretReference } from "../../model/settings/secret.ts";
 import type { ConfigFile, TargetEntry } from "../../model/specs.generated.d.ts";
 import { shellWord } from "../../text/shell.ts";
 import { durationMs } from "../scalars.ts";
-import { controllerSettings, notificationSettings } from "./controller.ts";
+import { controllerSettings } from "./controller.ts";
 import { type ConfigOptions, setting } from "./options.ts";
 
 interface TargetOptions extends ConfigOptions {
@@ -40,7 +40,6 @@ export function makeSettings(
 ): { readonly settings: Omit<Settings, "connectors">; readonly problems: readonly Problem[] } {
   const { cwd, entry, targetName, configPath } = options;
   const { url, format } = entry.notify ?? config.notify ?? {};
-  const { notifications, problems: ofNotifications } = notificationSettings(config, options.place);
   const folder = configPath === undefined ? resolve(cwd) : dirname(configPath);
   const { baseUrl, problems } = targetBaseUrl(options);
   const apiKey = usesEnvironmentKey(config, entry) ? apiKeyFromEnvironment(options) : undefined;
@@ -70,7 +69,7 @@ export function makeSettings(
     allow: placed(config.allow, { list: "allow", required: ["guard", "reason", "until"] }, options),
     // Without its URL, which had a problem, there is nothing to notify.
     ...(url === undefined ? {} : { notify: { url, ...(format === undefined ? {} : { format }) } }),
-    ...defined({ notifications, controller }),
+    ...defined({ controller }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
     ...(entry.catalog === undefined ? {} : { catalogFile: resolve(folder, entry.catalog) }),
     folder,
@@ -85,7 +84,6 @@ export function makeSettings(
       ...recordsProblems(records, targetName, config, recordsPlace),
       ...ofController,
       ...catalogProblems(config, options),
-      ...ofNotifications,
       ...(apiKey === undefined ? [] : overriddenKey(options)),
     ],
   };

@@ -12,11 +12,9 @@ export function isSecretMember(kind: string | undefined, path: readonly (string 
   return key !== "$secret" && !holdsNames(kind, path, key) && (isSecretName(key) || isWebhook(kind, path, key));
 }
 
-/** The URL of a webhook, or the key of a receiver, grants access, as a password does. */
+/** The URL of a webhook grants access, as a password does. */
 const isWebhook = (kind: string | undefined, path: readonly (string | number)[], key: string): boolean =>
-  kind === "Config" &&
-  ((key === "url" && (path.at(-1) === "notify" || path.at(-1) === "heartbeat")) ||
-    ((key === "url" || key === "key") && path.at(-2) === "receivers"));
+  kind === "Config" && key === "url" && path.at(-1) === "notify";
 
 /**
  * Whether all keys at and below the path are names of something else, at any depth: the literal

@@ -11,8 +11,6 @@ import { boundaryOf, outsideMessage } from "../boundary.ts";
 export interface SecretOptions {
   /** Absolute path of the folder of dimsync.yaml: paths are relative to it, and commands run in it. */
   readonly folder: string;
-  /** The project was pushed to a controller. */
-  readonly isBundle?: boolean | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
   /** Of one command; default: 30 s. */
@@ -42,21 +40,14 @@ function fromEnvironment(name: string, { env }: SecretOptions): { readonly text:
   return fault("E_SECRET_MISSING", `The environment variable ${name} ${state}. Set it where dimsync runs.`);
 }
 
-/** Whoever opens a pull request, or pushes a bundle, could otherwise have any file of the machine read. The operator's own files are in folders for secrets. */
-function whyOutside(file: string, { folder, env, isBundle = false }: SecretOptions): string | undefined {
-  if (!isBundle && !isPullRequestJob(env)) return undefined;
+/** Whoever opens a pull request could otherwise have any file of the machine read. The operator's own files are in folders for secrets. */
+function whyOutside(file: string, { folder, env }: SecretOptions): string | undefined {
+  if (!isPullRequestJob(env)) return undefined;
   const ofOperator = ["/run/secrets", env["DIMSYNC_SECRETS_DIR"], env["DIMSYNC_API_KEY_FILE"], env[allowPathVariable]];
   const allowed = ofOperator.filter((path) => path !== undefined && path !== "").join(delimiter);
-  const { leadsOutside, top } = boundaryOf(folder, {
-    cwd: process.cwd(),
-    env: { [allowPathVariable]: allowed },
-    // The folder of a worker may be in a checkout that has nothing to do with the bundle.
-    top: isBundle ? folder : undefined,
-  });
+  const { leadsOutside, top } = boundaryOf(folder, { cwd: process.cwd(), env: { [allowPathVariable]: allowed } });
   const target = leadsOutside(resolve(folder, file));
   if (target === undefined) return undefined;
-  if (isBundle)
-    return `The file ${file} is in no directory for secrets. Whoever can push a project could otherwise have a worker send any file of its machine. Move the file to /run/secrets or DIMSYNC_SECRETS_DIR, or allow its directory with --allow-path or ${allowPathVariable} where the worker runs.`;
   return `${outsideMessage(file, target, top)} In a pull request, secrets can also be in /run/secrets and DIMSYNC_SECRETS_DIR.`;
 }
 

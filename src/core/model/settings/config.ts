@@ -2,7 +2,6 @@ import { guards } from "../findings.ts";
 import type { JsonObject } from "../json/json.ts";
 import type { Problem, SourceLocation } from "../problem.ts";
 import type { ConfigFile, NotifySettings, WrittenGuards } from "../specs.generated.d.ts";
-import type { MaintenanceWindow, NotificationSettings } from "./notifications.ts";
 import type { SecretReference } from "./secret.ts";
 
 export type { NotifySettings } from "../specs.generated.d.ts";
@@ -47,12 +46,8 @@ export interface Settings {
    * secret paths are relative to it.
    */
   readonly folder: string;
-  /** Whether the project was pushed to a controller: its secrets in files must be in directories for secrets. */
-  readonly isBundle?: boolean;
-  /** A webhook that `drift` posts to when the differences change. */
+  /** A webhook that `drift` and the controller post to when the differences change. */
   readonly notify?: NotifySettings;
-  /** Where the controller sends events. */
-  readonly notifications?: NotificationSettings;
   /** Where the records are kept. */
   readonly records: RecordsSettings;
   /** Present if the controller checks the target continuously. */
@@ -61,20 +56,13 @@ export interface Settings {
   readonly connectors: Readonly<Record<string, JsonObject>>;
 }
 
-/** What the controller may do: only read, send changes that protect, or send all changes. Each within the guards. */
-export const controllerModes = ["report", "protect", "apply"] as const;
-export type ControllerMode = (typeof controllerModes)[number];
-
-/** How long the controller keeps the history of an account: 400 days. */
-export const defaultKeepMs = 34_560_000_000;
+/** What the controller may do: only read, or send changes that protect, within the guards. */
+export type ControllerMode = "report" | "protect";
 
 export interface ControllerSettings {
   readonly everyMs: number;
   readonly mode: ControllerMode;
   readonly labels: Readonly<Record<string, string>>;
-  readonly maintenance: readonly MaintenanceWindow[];
-  /** How long runs, closed findings and events are kept. */
-  readonly keepMs: number;
 }
 
 /** Where the records are kept. */

@@ -7,12 +7,8 @@ const markup: unique symbol = Symbol("markup");
 
 /** Markup of a page. Only the tag `html` makes it, so no text can get into a page unescaped. */
 export interface Html {
-  /** Split where the base of its links is inserted. */
-  readonly [markup]: readonly string[];
+  readonly [markup]: string;
 }
-
-/** The path below which a page is served, which is known when it is sent: `<a href="${base}/accounts">`. */
-export const base: Html = { [markup]: ["", ""] };
 
 /** What a template takes: text, which it escapes; markup; lists of both. `undefined` and `false` print nothing. */
 export type Content = Html | string | number | boolean | undefined | readonly Content[];
@@ -22,25 +18,16 @@ export type Content = Html | string | number | boolean | undefined | readonly Co
  * attribute out, `true` prints its name alone.
  */
 export function html(parts: TemplateStringsArray, ...values: readonly Content[]): Html {
-  const pieces = [""];
+  let text = "";
   for (const [index, value] of values.entries()) {
     const part = parts[index] ?? "";
     const [attribute] = / [\w-]+=$/u.exec(part) ?? [];
-    if (attribute === undefined) append(pieces, [part], piecesOf(value));
-    else if (value === undefined || value === false) append(pieces, [part.slice(0, -attribute.length)]);
-    else if (value === true) append(pieces, [part.slice(0, -1)]);
-    else append(pieces, [`${part}"`], piecesOf(value), ['"']);
+    if (attribute === undefined) text += part + markupOf(value);
+    else if (value === undefined || value === false) text += part.slice(0, -attribute.length);
+    else if (value === true) text += part.slice(0, -1);
+    else text += `${part}"${markupOf(value)}"`;
   }
-  append(pieces, [parts[values.length] ?? ""]);
-  return { [markup]: pieces };
-}
-
-/** Appends each text to the last piece. */
-function append(pieces: string[], ...all: readonly (readonly string[])[]): void {
-  for (const [first = "", ...more] of all) {
-    pieces.push((pieces.pop() ?? "") + first);
-    for (const piece of more) pieces.push(piece);
-  }
+  return { [markup]: text + (parts[values.length] ?? "") };
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
@@ -48,27 +35,20 @@ const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 /** Characters of texts that a reader cannot see are escapes. */
 const escaped = (text: string): string => visible(text).replace(/[&<>"']/gu, (character) => entities[character] ?? character);
 
-function piecesOf(content: Content): readonly string[] {
-  if (content === undefined || typeof content === "boolean") return [""];
-  if (typeof content === "string") return [escaped(content)];
-  if (typeof content === "number") return [String(content)];
-  if (markup in content) return content[markup];
-  const pieces = [""];
-  for (const one of content) append(pieces, piecesOf(one));
-  return pieces;
+/** The text of a page. */
+export function markupOf(content: Content): string {
+  if (content === undefined || typeof content === "boolean") return "";
+  if (typeof content === "string") return escaped(content);
+  if (typeof content === "number") return String(content);
+  return markup in content ? content[markup] : content.map(markupOf).join("");
 }
-
-/** The text of a page. `path`: the base of its links, "/dimsync". */
-export const markupOf = (content: Content, path = ""): string => piecesOf(content).join(escaped(path));
 
 /** Whether it prints nothing. */
 export function isEmpty(content: Content): boolean {
   if (content === undefined || typeof content === "boolean") return true;
   if (typeof content === "string") return content === "";
   if (typeof content === "number") return false;
-  if (!(markup in content)) return content.every(isEmpty);
-  const [first, ...more] = content[markup];
-  return first === "" && more.length === 0;
+  return markup in content ? content[markup] === "" : content.every(isEmpty);
 }
 
 /** The contents that are not empty, with `between` between them. */

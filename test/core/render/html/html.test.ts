@@ -1,16 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  andMore,
-  base,
-  blocks,
-  type Content,
-  code,
-  type Html,
-  html,
-  joined,
-  list,
-  markupOf,
-} from "../../../../src/core/render/html/html.ts";
+import { andMore, blocks, type Content, code, type Html, html, joined, list, markupOf } from "../../../../src/core/render/html/html.ts";
 
 const hostile = `</p><script>"'&\u202e`;
 const escaped = "&lt;/p&gt;&lt;script&gt;&quot;&#39;&amp;\\u202e";
@@ -42,12 +31,4 @@ test("what is empty gets no separator and no element", () => {
   expect(markupOf(joined(["a", "", undefined, html``, "<"], html`<br>`))).toBe("a<br>&lt;");
   expect(markupOf(blocks(list([]), code(""), "a"))).toBe("a");
   expect(markupOf(andMore(["<", html`<b>b</b>`, "c", "d"], "name", { shown: 2 }))).toBe("&lt;, <b>b</b> and 2 more names");
-});
-
-test("links are below the base that the page is sent with", () => {
-  const links = list([html`<a href="${base}/accounts/${"a<b"}">a</a>`, html`<a href="${base}/">${hostile}</a>`]);
-  expect(markupOf(links, "/dimsync")).toBe(
-    `<ul>\n<li><a href="/dimsync/accounts/a&lt;b">a</a></li>\n<li><a href="/dimsync/">${escaped}</a></li>\n</ul>`,
-  );
-  expect(markupOf(links)).toContain('<a href="/accounts/a&lt;b">');
 });

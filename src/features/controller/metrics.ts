@@ -1,0 +1,33 @@
+import { version } from "../../core/model/runtime/version.ts";
+import { familyText, type Sample } from "../../core/render/machine/prometheus.ts";
+import type { Account } from "./accounts.ts";
+
+/** Prometheus text format 0.0.4. Each account has its labels, as `label_team`. */
+export function metricsOf(accounts: readonly Account[]): string {
+  const gauge = (name: string, help: string, value: (account: Account) => number | null): string => {
+    const samples = accounts.flatMap((account): readonly Sample[] => {
+      const found = value(account);
+      return found === null ? [] : [[labelsOf(account), found]];
+    });
+    return familyText({ name: `controller_${name}`, help, type: "gauge", samples });
+  };
+  const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
+  return [
+    familyText({ name: "controller_build_info", help: "The version of the process.", type: "gauge", samples: [[{ version }, 1]] }),
+    gauge("exposed_columns", "Columns that are less protected than the manifests declare.", ({ exposed }) => exposed),
+    gauge("differences", "Differences that a request could fix, and missing objects.", ({ differences }) => differences),
+    gauge("manual_steps", "Differences that somebody must fix by hand.", ({ manual }) => manual),
+    gauge("policy_findings", "Violated policies.", ({ policy }) => policy),
+    gauge("failures", "Checks that failed in a row.", ({ failures }) => failures),
+    gauge("stale", "1 if the account was not checked within three intervals.", ({ isStale }) => (isStale ? 1 : 0)),
+    gauge("check_age_seconds", "Time since the last check that read everything.", ({ ageMs }) => seconds(ageMs)),
+    gauge("check_duration_seconds", "Duration of the last check.", ({ durationMs }) => seconds(durationMs)),
+    gauge("check_interval_seconds", "Interval of the checks.", ({ everyMs }) => seconds(everyMs)),
+  ].join("");
+}
+
+const labelsOf = ({ target, mode, labels }: Account): Readonly<Record<string, string>> => ({
+  target,
+  mode,
+  ...Object.fromEntries(Object.entries(labels).map(([name, value]) => [`label_${name.replaceAll(/\W/gu, "_")}`, value])),
+});

@@ -1,0 +1,161 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { Socket } from "node:net";
+import { DimsyncError } from "../../core/model/errors.ts";
+import { isLoopback } from "../../core/model/settings/base-url.ts";
+import { doneRepairs, listAccounts, readAccount, readReport } from "./accounts.ts";
+import type { Database } from "./database.ts";
+import { metricsOf } from "./metrics.ts";
+import { accountPage, accountsPage } from "./page.ts";
+
+interface PageOptions {
+  /** HOST:PORT */
+  readonly listen: string;
+  /** Of Bearer, or the password of Basic, which browsers ask for. "": none. */
+  readonly token: string;
+}
+
+// A request has a line and a few headers, and nothing takes long to send.
+const limits = { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 15_000, connectionsCheckingInterval: 5_000 } as const;
+const mostConnections = 500;
+// Below mostConnections, so that there is always room for a new connection.
+const mostWaiting = { ofAddress: 100, ofAll: 400 } as const;
+
+/** Serves the page, the same as JSON, metrics and probes. Only reads. Throws E_USAGE and E_CONTROLLER_LISTEN. */
+export async function servePage(
+  database: Database,
+  { listen, token }: PageOptions,
+): Promise<{ readonly url: string; readonly close: () => void }> {
+  const [, bracketed, plain, digits = ""] = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/u.exec(listen) ?? [];
+  const host = bracketed ?? plain ?? "";
+  const shownHost = bracketed === undefined ? host : `[${host}]`;
+  if (digits === "" || Number(digits) > 65_535)
+    throw new DimsyncError("E_USAGE", `Invalid --listen ${JSON.stringify(listen)}. Use HOST:PORT, such as 127.0.0.1:8480.`);
+  if (token !== "" && token.length < 16)
+    throw listenError("DIMSYNC_CONTROLLER_TOKEN has fewer than 16 characters, so it could be guessed. Generate one: openssl rand -hex 32");
+  if (token === "" && !isLoopback(shownHost))
+    throw listenError(
+      `The page would listen on ${host}, and anyone who reaches that address could read it: names of columns, users and accounts. Set DIMSYNC_CONTROLLER_TOKEN, or listen on 127.0.0.1:8480.`,
+    );
+  const server = createServer(limits, (request, response) => {
+    void reply(database, request, token)
+      // The text of the failure may name parts of the database.
+      .catch((): Reply => ({ status: 503, body: "The controller cannot read its database. Its log has the reason.\n" }))
+      .then(({ status = 200, type = "text/plain; charset=utf-8", body }) => {
+        response.writeHead(status, {
+          "content-type": type,
+          "cache-control": "no-store",
+          "x-content-type-options": "nosniff",
+          "referrer-policy": "no-referrer",
+          "cross-origin-resource-policy": "same-origin",
+          // Pages have a stricter one of their own.
+          "content-security-policy": type.startsWith("text/html") ? "frame-ancestors 'none'" : "default-src 'none'; frame-ancestors 'none'",
+          ...(status === 401 ? { "www-authenticate": 'Basic realm="dimsync controller", charset="UTF-8"' } : {}),
+          // A body that nobody reads must not become the next request of the connection.
+          ...(request.method === "GET" || request.method === "HEAD" ? {} : { connection: "close" }),
+        });
+        response.end(request.method === "HEAD" ? undefined : body);
+      });
+  });
+  server.maxConnections = mostConnections;
+  boundWaiting(server);
+  server.listen(Number(digits), host);
+  await once(server, "listening").catch((cause: unknown) => {
+    throw listenError(`The page cannot listen on ${listen}: ${cause instanceof Error ? cause.message : ""}. Use another --listen.`);
+  });
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : digits;
+  return { url: `http://${shownHost}:${port}`, close: () => void server.close().closeAllConnections() };
+}
+
+const listenError = (message: string): DimsyncError => new DimsyncError("E_CONTROLLER_LISTEN", message);
+
+/**
+ * Bounds the connections without a request, of one address and of all: each one more closes the oldest. So connections that never send a complete
+ * request keep nobody else out.
+ */
+function boundWaiting(server: Server): void {
+  const waiting = new Map<Socket, string>();
+  const wait = (socket: Socket): void => {
+    if (socket.destroyed) return;
+    const address = socket.remoteAddress ?? "";
+    waiting.set(socket, address);
+    const ofAddress = [...waiting].filter(([, other]) => other === address);
+    const [oldest] = ofAddress.length > mostWaiting.ofAddress ? ofAddress : waiting.size > mostWaiting.ofAll ? waiting : [];
+    oldest?.[0].destroy();
+  };
+  server.on("connection", (socket) => {
+    wait(socket);
+    socket.once("close", () => waiting.delete(socket));
+  });
+  server.on("request", ({ socket }, response) => {
+    waiting.delete(socket);
+    response.once("close", () => wait(socket));
+  });
+}
+
+interface Reply {
+  readonly status?: number;
+  readonly type?: string;
+  readonly body: string;
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+function isAllowed({ headers }: IncomingMessage, token: string): boolean {
+  // Without a token only this machine can connect; a page of another origin can make its name resolve to 127.0.0.1, and cannot change the Host header.
+  if (token === "") return URL.canParse(`http://${headers.host}`) && isLoopback(new URL(`http://${headers.host}`).hostname);
+  const [scheme = "", given = ""] = (headers.authorization ?? "").split(" ");
+  const isBasic = scheme.toLowerCase() === "basic";
+  const password = isBasic
+    ? Buffer.from(given, "base64")
+        .toString()
+        .replace(/^[^:]*:/u, "")
+    : scheme.toLowerCase() === "bearer"
+      ? given
+      : "";
+  return timingSafeEqual(digest(password), digest(token));
+}
+
+const htmlType = "text/html; charset=utf-8";
+const jsonType = "application/json; charset=utf-8";
+const metricsType = "text/plain; version=0.0.4; charset=utf-8";
+
+async function reply(database: Database, request: IncomingMessage, token: string): Promise<Reply> {
+  const url = new URL(request.url ?? "/", "http://localhost");
+  const path = url.pathname;
+  if (path === "/healthz") return { body: "ok\n" };
+  if (path === "/readyz") return await readiness(database);
+  if (!isAllowed(request, token))
+    return { status: 401, body: "Sign in with DIMSYNC_CONTROLLER_TOKEN as Bearer, or as the password of Basic.\n" };
+  if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, body: "The page only reads.\n" };
+  if (path === "/") {
+    const [accounts, repairs] = await Promise.all([listAccounts(database), doneRepairs(database)]);
+    return { type: htmlType, body: accountsPage(accounts, repairs, url.searchParams) };
+  }
+  if (path === "/api/accounts") return { type: jsonType, body: JSON.stringify({ accounts: await listAccounts(database) }) };
+  if (path === "/metrics") return { type: metricsType, body: metricsOf(await listAccounts(database)) };
+  const [, api, encoded = ""] = /^(\/api)?\/accounts\/([^/]+)$/u.exec(path) ?? [];
+  const name = nameIn(encoded);
+  const account = name === undefined ? undefined : await readAccount(database, name);
+  if (account === undefined) return { status: 404, body: "Not found\n" };
+  const [report, repaired] = await Promise.all([readReport(database, account.target), doneRepairs(database, account.target)]);
+  return api === undefined
+    ? { type: htmlType, body: accountPage(account, report, repaired) }
+    : { type: jsonType, body: JSON.stringify({ ...account, repaired, report: report ?? null }) };
+}
+
+/** Without a token: names of accounts are not shown. */
+async function readiness(database: Database): Promise<Reply> {
+  const stale = (await listAccounts(database)).filter(({ isStale }) => isStale);
+  return stale.length === 0 ? { body: "ok\n" } : { status: 503, body: `${stale.length} not checked within three intervals\n` };
+}
+
+function nameIn(encoded: string): string | undefined {
+  try {
+    return encoded === "" ? undefined : decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}
