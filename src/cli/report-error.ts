@@ -1,6 +1,5 @@
 import { DimsyncError, ProblemsError } from "../core/model/errors.ts";
 import type { ExitCode } from "../core/model/exit.ts";
-import type { Diagnostic } from "../core/model/problem.ts";
 import type { RenderOptions } from "../core/render/document.ts";
 import { diagnosticLines } from "../core/render/terminal/blocks.ts";
 import { screenOf } from "../core/render/terminal/layout.ts";
@@ -46,11 +45,6 @@ function failureOf(error: unknown): Failure {
   if (!(error instanceof DimsyncError)) return { code: "E_INTERNAL", message: "This is a bug in dimsync.", exit: 1, diagnostics: [] };
   const { code, message, exit } = error;
   return { code, message, exit, diagnostics: error instanceof ProblemsError ? error.diagnostics : [] };
-}
-
-/** A diagnostic as printed on stderr. */
-export function diagnosticText(context: Context, diagnostic: Diagnostic): string {
-  return `${diagnosticLines(diagnostic, screenOf(onStderr(context))).join("\n")}\n`;
 }
 
 const onStderr = (context: Context) => ({

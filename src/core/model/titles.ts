@@ -229,7 +229,3 @@ export const titles = { ...inFiles, ...inComparison, ...elsewhere } as const;
 
 /** The code of a problem or an error. */
 export type Code = keyof typeof titles;
-
-/** The command that shows a mistake in the project; undefined if the code stands for something else. */
-export const commandThatShows = (code: string): "validate" | "plan" | undefined =>
-  Object.hasOwn(inFiles, code) ? "validate" : Object.hasOwn(inComparison, code) ? "plan" : undefined;

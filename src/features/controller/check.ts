@@ -179,7 +179,8 @@ async function repair(project: Project, compared: Compared, options: CheckOption
     const signal = AbortSignal.any([run.signal, lost.signal]);
     const ignore = stopped.map(({ address, path }) => ({ address, path, reason: "protect stopped" }));
     const sinceApply = { ...checkout.options, target: account.target };
-    const { plan, result } = await applyAccount(project, { protectOnly: true, ignore, sinceApply }, { ...run, signal });
+    const settings = { ...project.settings, ignore: [...project.settings.ignore, ...ignore] };
+    const { plan, result } = await applyAccount({ ...project, settings }, { protectOnly: true, sinceApply }, { ...run, signal });
     const again = await compare(project, account, options);
     await endRepairs(database, account.target, again.exposed);
     return { ...again, error: again.error ?? failureOf(plan, result) ?? error };

@@ -9,7 +9,7 @@ import { counted } from "../../core/text/counts.ts";
 import type { Commit } from "./accounts.ts";
 
 /** A target of the checkout. */
-export interface Target {
+interface Target {
   readonly name: string;
   /** As it could be loaded last; absent if it never could. */
   readonly project?: Project;

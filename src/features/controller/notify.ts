@@ -84,7 +84,7 @@ function messageOf({ target }: Account, { report, error }: Found, { repaired, fo
 }
 
 /** "Schemas/Shop public.users.email hashed, changed by dana@example.com, readable for 12 min". */
-export function repairText({ address, path, actor, changedAt, doneAt }: DoneRepair): string {
+function repairText({ address, path, actor, changedAt, doneAt }: DoneRepair): string {
   const who = actor === null ? "" : `, changed by ${actor}`;
   const long = changedAt === null ? "" : `, readable for ${durationText(Date.parse(doneAt) - Date.parse(changedAt))}`;
   return `${address} ${wholePath(path)}${who}${long}`;

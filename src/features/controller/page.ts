@@ -36,7 +36,7 @@ const tones = {
 type State = keyof typeof tones;
 
 /** What is known of an account; the first that applies. */
-export function stateOf({ exposed, error, isStale, checkedAt, differences, manual, policy }: Account): State {
+function stateOf({ exposed, error, isStale, checkedAt, differences, manual, policy }: Account): State {
   if (exposed > 0) return "exposed";
   if (error !== null) return "failing";
   if (isStale) return "stale";

@@ -35,7 +35,7 @@ interface VariableSources {
 }
 
 /** Of the names of environment variables that set variables of manifests. */
-export const variablePrefix = "DIMSYNC_VAR_";
+const variablePrefix = "DIMSYNC_VAR_";
 
 export function gatherVariables(sources: VariableSources): Variables {
   const byName = new Map<string, Variable>();

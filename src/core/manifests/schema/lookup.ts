@@ -86,7 +86,7 @@ export function schemaText(name = "Manifest"): string | undefined {
 export const nearestSchemaName = (name: string): string | undefined => nearest(name, schemaNames);
 
 /** The folder that holds package.json: this file runs from src/core/manifests and, bundled, from dist/lib. */
-export function packageFolder(): string {
+function packageFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "package.json")) && dirname(folder) !== folder) folder = dirname(folder);
   return folder;

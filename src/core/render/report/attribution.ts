@@ -22,7 +22,7 @@ export function attributionText(attribution: Attribution | undefined): string {
 }
 
 /** How sure it is who made a change, after the time. */
-export const sureTexts: Readonly<Record<Attribution["confidence"], string>> = {
+const sureTexts: Readonly<Record<Attribution["confidence"], string>> = {
   exact: "",
   likely: " (likely)",
   window: " (only the time fits)",
