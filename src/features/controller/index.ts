@@ -21,6 +21,5 @@ export const controllerCommand = declared({
   examples: ["dimsync controller", "dimsync controller --database postgres://controller@db/dimsync --listen 0.0.0.0:8480"],
   // Its log can be JSON.
   onInterrupt: "",
-  isLongRunning: true,
   load: async () => (await import("./command.ts")).runController,
 });

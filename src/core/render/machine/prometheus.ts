@@ -1,9 +1,9 @@
 import { visible } from "../../text/control-characters.ts";
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 export type Sample = readonly [labels: Labels, value: number, suffix?: "_bucket" | "_sum" | "_count"];
 
-export interface Family {
+interface Family {
   /** Without "dimsync_". */
   readonly name: string;
   readonly help: string;
