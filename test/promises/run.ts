@@ -41,7 +41,8 @@ export async function withLibrary<T>(given: World, use: (running: InProcess) => 
     state: given.account,
     ...(given.form === "observed" ? { observed: true } : {}),
   });
-  const target = { baseUrl: service.url, apiKey: { $secret: { env: "KEY" } } };
+  const extended = given.form === "observed" ? { service: { extended: true } } : {};
+  const target = { baseUrl: service.url, apiKey: { $secret: { env: "KEY" } }, ...extended };
   const env = { KEY: service.apiKey };
   try {
     return await inFolder({ "dimsync.yaml": configOf(given, target), "manifests/all.yaml": manifestsOf(given) }, async (cwd) =>

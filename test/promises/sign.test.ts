@@ -40,6 +40,16 @@ function saidOf(all: readonly Pick<Result["items"][number], "liveId" | "changes"
   return said;
 }
 
+/** The places of the values in the bodies of the requests. */
+function sentBy({ liveId, requests }: Plan["items"][number]): readonly string[] {
+  const placesIn = (body: object, place: string): readonly string[] =>
+    Object.entries(body).flatMap(([name, value]) => {
+      const isMap = name === "schemas" || name === "tables" || name === "columns";
+      return typeof value === "object" ? placesIn(value, isMap ? place : `${place}/${name}`) : [`${place}/${name}`];
+    });
+  return requests.flatMap(({ body = {} }) => placesIn(body as object, liveId ?? "")); // the body of a PATCH
+}
+
 const shouldSay = (changes: Iterable<readonly [string, Wanted]>, kind: Plan["kind"]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Array.from(changes, ([key, { leaf, after, protects }]) => [key, `${leaf.value} → ${after}: ${words[kind][protects ? 0 : 1]}`]),
@@ -60,6 +70,7 @@ function checkWords(given: World, made: Plan): void {
   expect(saidOf(made.items)).toEqual(shouldSay(changes, made.kind));
   expect(made.summary).toMatchObject(isPlan ? { protects, exposes } : { exposed: protects, stricter: exposes });
   expect(made.items.reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0)).toBe(readable);
+  if (given.entries === "changed") expect(made.items.flatMap(sentBy).sort()).toEqual([...changes.keys()].sort());
   const texts = [renderers.human(made, { color: false, verbose: true }), renderers.markdown(made, { color: false, verbose: true })];
   for (const text of texts) {
     expect(readableIn(text)).toBe(isPlan ? readable : 0);
@@ -168,6 +179,19 @@ function mirrored(first: string, second: string, value = true): World {
     ...{ form: "camel", entries: "changed", maxExposedColumns: 0 },
   };
 }
+
+test("what neither protects nor exposes is held by a run that only protects", async () => {
+  const { configs, ...others } = mirrored("email", "phone");
+  const modes = [{ path: ["public", "customers"], set: { syncMode: "Full Refresh" } }];
+  const given: World = { ...others, form: "observed", configs: configs.map((one) => ({ ...one, literals: modes })) };
+  const modeOf = (account: AccountState) => account.integrations[0]?.schemas["public"]?.tables["customers"]?.syncMode;
+  await withLibrary(given, async (running) => {
+    const { held = [] } = await repair(running);
+    expect(saidOf(held)).toMatchObject({ "a1/public/customers/syncMode": expect.stringMatching(/ → Full Refresh: neutral$/u) });
+    checkSent(given, running.account(), only(wantedChanges(given), true));
+    expect(modeOf(running.account())).toBe(modeOf(given.account));
+  });
+});
 
 describe.each([
   ["email", "phone"],

@@ -23,7 +23,7 @@ export interface Config {
   /** One integration, or all of them. */
   readonly of: (typeof ids)[number] | "all";
   readonly rules: readonly Rule[];
-  readonly literals: readonly { readonly path: Node; readonly set: Values }[];
+  readonly literals: readonly { readonly path: Node; readonly set: Values & { readonly syncMode?: string } }[];
   readonly unmatched: Partial<Record<"schemas" | "tables", "ignore" | "enable" | "disable">>;
 }
 

@@ -91,7 +91,8 @@ function removedOf(
     const [, schema = "", , table, , column] = fromPointer(path).slice(0, -1);
     const node: NodePath = table === undefined ? [schema] : column === undefined ? [schema, table] : [schema, table, column];
     const cause = schemas.removed({ before, now }, live, { path: node, key: field });
-    return cause && getOrAdd(known, canonicalJson(cause.place), () => locatedCause(cause, locate));
+    // A rule has one place, and a label of each column that it matches by one.
+    return cause && getOrAdd(known, canonicalJson(cause), () => locatedCause(cause, locate));
   };
 }
 

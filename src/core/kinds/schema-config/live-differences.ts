@@ -70,7 +70,8 @@ export function* appearedColumns(before: LiveSchemas, after: LiveSchemas): Steps
       if (isStep(++done)) yield;
       const wasTable = own(was?.tables, table);
       const { columns = {} } = isTable;
-      // The columns of a table may not have been read. Most tables have as many columns as before, and then they have the same ones.
+      // The columns of a table may not have been read. With as many columns as before it has the same ones: one that is
+      // gone is an unintended change, which is looked for first.
       const isKnown = wasTable !== undefined && (wasTable.columns === undefined || sizeOf(wasTable.columns) === sizeOf(columns));
       if (isKnown || !isEnabled(is) || !isEnabled(isTable)) continue;
       for (const [column, { enabled, hashed }] of Object.entries(columns)) {

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import type { Plan } from "../../../../src/index.ts";
+import { eachChange, type Plan } from "../../../../src/index.ts";
 import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
 import { repositoryIn } from "../../../support/git/remote.ts";
@@ -466,6 +466,19 @@ describe("removing something", () => {
     const { plan } = await review(before, changes);
     expect(removedIn(plan)).toEqual(removed);
     expect(guardsOf(plan)).toEqual(guards);
+  });
+
+  test("a rule that matches by several labels names the label of each column", async () => {
+    const two = labels("email").replace("] } }] }", "] } }, { label: contact, match: { column: [contact_email] } }] }");
+    const rule = "    - { id: pii, match: { label: [pii, contact] }, set: { hashed: true } }\n";
+    const { plan } = await review(
+      { ...base, "manifests/labels.yaml": two, "manifests/orders.yaml": orders(clear + rule) },
+      { "manifests/orders.yaml": orders(clear) },
+    );
+    const removed = plan.items.flatMap((item) =>
+      [...eachChange(item)].map(({ path, removed: by }) => [path.split("/").at(-2), by?.label?.name]),
+    );
+    expect(new Set(removed.map((one) => one.join(" ")))).toEqual(new Set(["email pii", "contact_email contact"]));
   });
 
   test("a policy that uses a label still covers the columns that lose it", async () => {

@@ -48,7 +48,7 @@ export const integrationOf = (address: string): string => visible(integrationOfS
 export const labelsOf = ({ all }: Pick<RuleGroup, "all">): string => labelText(causesOf(all));
 
 /**
- * Entries of one or several items with the same rule (or file and line, for a literal entry), field, old and new value.
+ * Entries of one or several items with the same rule or literal entry (its file and line), field, old and new value.
  * Their labels and who made them can differ.
  */
 export interface RuleGroup {
@@ -135,7 +135,7 @@ function newKeys(): (entry: ChangeGroup) => string {
     const { cause, before, after, risk, removed } = entry;
     const place = getOrAdd(places, cause, () => {
       const { rule, file, line } = cause ?? {};
-      return JSON.stringify([rule ?? null, file ?? null, rule === undefined ? (line ?? null) : null]);
+      return JSON.stringify([rule ?? null, file ?? null, line ?? null]);
     });
     const field = isOfNodes(entry) ? entry.field : pathText(entry.path).leaf;
     return `${place} ${JSON.stringify([field, before === undefined ? [] : [before], after === undefined ? [] : [after], risk, isOutside(entry), removed ?? null])}`;
