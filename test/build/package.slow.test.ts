@@ -78,7 +78,9 @@ test("it contains the built files, and no sources or tests", () => {
   expect(
     files.filter(
       (file) =>
-        !/^package\/(?:dist\/|schema\/|docs\/reference\/(?:dimsync\.1|README\.md)$|package\.json$|README\.md$|LICENSE$)/u.test(file),
+        !/^package\/(?:dist\/|schema\/|templates\/|docs\/reference\/(?:dimsync\.1|README\.md)$|package\.json$|README\.md$|LICENSE$)/u.test(
+          file,
+        ),
     ),
   ).toEqual([]);
   expect(files.filter((file) => /(?:\.test\.|(?<!\.d)\.ts$|\.map$)/u.test(file))).toEqual([]);

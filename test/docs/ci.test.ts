@@ -79,20 +79,13 @@ describe("the GitHub action", () => {
 
 describe("docs/other-ci.md", () => {
   const [, text = ""] = readFileSync("docs/other-ci.md", "utf8").split("\n## Systems without `dimsync ci`\n");
-  const blocks = [...text.matchAll(/^```(yaml|groovy)\n([\s\S]*?)^```/gmu)].map(([, language = "", code = ""]) => ({ language, code }));
+  const [, script = ""] = /^```sh\n([\s\S]*?)^```/mu.exec(text) ?? [];
 
-  test("has pipelines that are valid YAML, and install this version", () => {
+  test("has commands that install this version, and work with a key and a target of the environment", async () => {
     const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
-    expect(blocks.map(({ language }) => language)).toEqual(["yaml", "yaml", "groovy"]);
-    for (const { language, code } of blocks) {
-      expect(code).toContain(`dimsync@${version}`);
-      if (language === "yaml") expect(parse(code)).toMatchObject({});
-    }
-  });
-
-  test("its commands work with a key and a target of the environment", async () => {
-    const commands = [...text.matchAll(/node_modules\/\.bin\/dimsync" ([a-z][^'\n]*)/gu)].map(([, command = ""]) => command.trim());
-    expect(commands.map((command) => command.split(" ")[0])).toEqual([...Array(3)].flatMap(() => ["plan", "apply", "drift"]));
+    expect(script).toContain(`dimsync@${version}\n`);
+    const commands = [...script.matchAll(/node_modules\/\.bin\/dimsync" ([a-z].*)$/gmu)].map(([, command = ""]) => command);
+    expect(commands.map((command) => command.split(" ")[0])).toEqual(["plan", "apply", "drift"]);
     const service = await startEmbeddedService();
     onTestFinished(service.close);
     const targets = `targets: { dev: { baseUrl: "https://dev.example.com" }, prod: { baseUrl: "${service.url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } } } }`;
@@ -105,6 +98,6 @@ describe("docs/other-ci.md", () => {
       const { code, stderr } = await runCommand(command.split(" "), folder, env);
       expect([command, code], stderr).toEqual([command, 0]);
     }
-    expect(readdirSync(folder)).toEqual(expect.arrayContaining(["plan.md"]));
+    expect(readdirSync(folder)).toContain("plan.md");
   });
 });

@@ -50,7 +50,8 @@ describe("a branch with .npmrc, package.json and node_modules of its own", () =>
     const manifests = { "manifests/orders.yaml": ordersManifest("phone: { hashed: true }") };
     repository.commit("feature", { ...manifests, ...programsOfBranch(hostile.url, ran) });
     const keys = { read: "reading", write: "" };
-    const rehearsal = { packageFile: `dimsync@${version}`, npm: undefined, registry: registry.url, repository, github, keys };
+    const hosts = [new URL(service.url).host];
+    const rehearsal = { packageFile: `dimsync@${version}`, npm: undefined, registry: registry.url, repository, github, hosts, keys };
     const { code, log } = await runJob(rehearsal, { task: "plan", branch: "feature", way });
     expect(existsSync(ran) ? readFileSync(ran, "utf8") : "nothing ran").toBe("nothing ran");
     expect(hostile.requests()).toEqual([]);

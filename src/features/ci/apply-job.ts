@@ -21,10 +21,8 @@ import type { Problem } from "../../core/model/problem.ts";
 import { isLocal } from "../../core/model/settings/config.ts";
 import { titles } from "../../core/model/titles.ts";
 import { applyAccount, recordUnchanged } from "../../core/operations/apply.ts";
-import { readRecords } from "../../core/operations/open-records.ts";
 import { readSavedPlan } from "../../core/operations/saved-plan.ts";
 import { shellWord } from "../../core/text/shell.ts";
-import { wasProjectChanged } from "./changed-files.ts";
 import { commentMarker, sectionsIn } from "./comments.ts";
 import { type CiContext, type CiJob, endJob, isStep, jobDestinations, planSinceApply, stdoutFormat, targetsOutput } from "./job.ts";
 import { differenceFrom } from "./plan-comment.ts";
@@ -79,12 +77,8 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, j
     onDocument(document);
     await log.document(document);
   };
-  const made = saved ?? (await planUnlessApplied(context, project, job));
-  if (made === undefined)
-    return say(
-      context.io,
-      `${project.settings.target}: no file of the project changed since the last apply, so there is nothing to apply.`,
-    );
+  const failOn = failOnFlags(context.flags.failOn, "Plan");
+  const made = saved ?? (await ofTarget(context, project, planSinceApply(context, failOn)));
   const { items, deferred, held = [] } = made;
   if (saved === undefined && (made.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
     if (made.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, made, run));
@@ -97,22 +91,6 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, j
   const options = { ...applyOptions(context), saved: plan, ...how };
   const { result } = await withRun(context, (run) => applyAccount(project, options, run));
   await report(result);
-}
-
-/**
- * The plan of a target. Undefined if the account matched the project after the last apply, and no commit of a push has changed the project
- * since: then only drift could be left, which others report.
- */
-function planUnlessApplied(context: CiContext, project: Project, { environment }: CiJob): Promise<Plan | undefined> {
-  const plan = planSinceApply(context, failOnFlags(context.flags.failOn, "Plan"));
-  return ofTarget(context, project, async (_, options, run) => {
-    if (!environment.isAppliedPush) return plan(project, options, run);
-    const records = await readRecords(project.settings, run);
-    const { appliedCommit } = records;
-    const isSame = appliedCommit !== undefined && appliedCommit.manifestDigest === project.manifestDigest();
-    if (isSame && !(await wasProjectChanged({ folder: context.cwd, env: run.env }, project, appliedCommit.commit))) return undefined;
-    return plan(project, options, { ...run, records });
-  });
 }
 
 /** The log of the job, in which the targets follow one another, and the files of `-o`, which are written at the end. */

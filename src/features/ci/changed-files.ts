@@ -13,46 +13,30 @@ const ofCheckouts = new Set([".gitattributes", ".gitmodules"]);
  * Whether the project reads, or would read, a file that differs between two commits. Compares their trees, so nothing in the checkout can hide a change. True if
  * git cannot tell.
  */
-export const isProjectChanged = (place: GitPlace, project: Project, { from, to }: { readonly from: string; readonly to: string }) =>
-  isRead(place, project, () => gitText(place, [...namesIn, from, to, "--"], { timeoutMs }));
-
-/**
- * Whether a commit of the branch since `from` changed a file that the project reads, even if a later one changed it back: an apply in between may have ended
- * halfway. True if git cannot tell, as in a shallow checkout.
- */
-export const wasProjectChanged = (place: GitPlace, project: Project, from: string): Promise<boolean> =>
-  isRead(place, project, async () => {
-    await gitText(place, ["merge-base", "--is-ancestor", from, "HEAD"], { timeoutMs });
-    const commits = await gitText(place, ["rev-list", "--first-parent", "--parents", `${from}..HEAD`], { timeoutMs });
-    // Of a merge, only the parent on the branch.
-    const input = commits.replaceAll(/^(\w+(?: \w+)?).*$/gmu, "$1\n");
-    const names = await gitText(place, [...namesIn, "--stdin", "--root", "--no-commit-id"], { timeoutMs, input });
-    // Between commits, git writes the end of a line. Apply pushes the bindings.
-    return names
-      .replaceAll(/(^|\0)\n/gu, "$1")
-      .replaceAll(/[^\0]+\0/gu, (name) => (basename(name.slice(0, -1)) === basename(project.settings.bindingsFile) ? "" : name));
-  });
-
-const timeoutMs = 60_000;
-const namesIn = ["diff-tree", "-r", "-z", "--name-only", "--no-renames"];
-
-async function isRead({ folder }: GitPlace, project: Project, listNames: () => Promise<string>): Promise<boolean> {
+export async function isProjectChanged(
+  { folder, ...place }: GitPlace,
+  project: Project,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<boolean> {
   const top = repositoryTop(await realpath(folder));
   if (top === undefined) return true;
   try {
-    const paths = (await listNames()).split("\0").filter((path) => path !== "");
-    return (
-      paths.some((path) => ofCheckouts.has(basename(path))) ||
-      (await reads(
-        project,
-        paths.map((path) => join(top, path)),
-      ))
+    const names = await gitText({ folder, ...place }, ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to, "--"], {
+      timeoutMs,
+    });
+    const paths = names.split("\0").filter((path) => path !== "");
+    if (paths.some((path) => ofCheckouts.has(basename(path)))) return true;
+    return await reads(
+      project,
+      paths.map((path) => join(top, path)),
     );
   } catch (error) {
     if (error instanceof GitError) return true;
     throw error;
   }
 }
+
+const timeoutMs = 60_000;
 
 async function reads({ sourceFiles, dbtFiles, settings }: Project, changed: readonly string[]): Promise<boolean> {
   const { folder } = settings;

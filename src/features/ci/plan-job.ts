@@ -19,7 +19,6 @@ import { canonicalJson, type JsonValue } from "../../core/model/json/json.ts";
 import { toPointer } from "../../core/model/json/pointer.ts";
 import type { Loosened, Plan } from "../../core/model/plan.ts";
 import type { Problem } from "../../core/model/problem.ts";
-import type { Environment } from "../../core/model/settings/env.ts";
 import { secretsIn } from "../../core/model/settings/secret.ts";
 import { atBase, placeOf } from "../../core/operations/base.ts";
 import { planAccount } from "../../core/operations/plan.ts";
@@ -34,7 +33,7 @@ import { commentPlans, type PlannedTargets, withdrawComments } from "./provider.
 /** `dimsync ci plan`: plans each target, and comments on the pull request. */
 export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode> {
   const { io, flags, cwd } = context;
-  if (job.environment.isRestricted && !hasKey(io.env)) {
+  if (job.environment.isRestricted && !(await hasKey(context))) {
     say(io, "A pull request from a fork or from Dependabot has no secrets, so dimsync only validates its manifests.");
     return await validateJob(context, job, []);
   }
@@ -168,7 +167,14 @@ async function validateJob(context: CiContext, job: CiJob, failures: readonly Fa
   return code;
 }
 
-const hasKey = ({ DIMSYNC_API_KEY: key, DIMSYNC_API_KEY_FILE: file }: Environment): boolean => (key ?? "") !== "" || (file ?? "") !== "";
+/** Whether the job has the key of a target. */
+async function hasKey(context: CiContext): Promise<boolean> {
+  const { env } = context.io;
+  const isSet = (name: string | undefined): boolean => name !== undefined && (env[name] ?? "") !== "";
+  if (isSet("DIMSYNC_API_KEY") || isSet("DIMSYNC_API_KEY_FILE")) return true;
+  const projects = await loadProjects(context, { interruptible: true });
+  return projects.some(({ settings }) => isSet(settings.apiKey?.$secret.env));
+}
 
 /** What decides which secrets a run reads, where it sends them, and which code runs beside them. */
 interface Reach {

@@ -30,7 +30,6 @@ import {
   recordChecks,
   taggedByCheck,
   unmatchedChecks,
-  workflowChecks,
 } from "./project-checks.ts";
 import { storeChecks } from "./store-checks.ts";
 import { transportChecks } from "./transport.ts";
@@ -63,7 +62,6 @@ export async function diagnose(project: Project, options: DoctorOptions, run: Ru
     ...fileChecks(project, await projectGitState(project, run.signal)),
     taggedByCheck(project),
     ...labelChecks(project),
-    ...(await workflowChecks(project, run.env)),
     ...exemptionChecks(project, new Date().toISOString().slice(0, 10)),
     ...(await serviceChecks(project, options, run)),
   ];

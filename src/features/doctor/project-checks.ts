@@ -1,7 +1,5 @@
 import { exemptionProblems } from "../../core/engine/checks/exemptions.ts";
 import { ignoredFileProblems, leftOutProblems } from "../../core/engine/left-out.ts";
-import { compareWorkflows } from "../../core/forge/workflows/project.ts";
-import { repositoryTop } from "../../core/git/top.ts";
 import { kindNamed } from "../../core/kinds/index.ts";
 import { labelReferences } from "../../core/kinds/label-references.ts";
 import { isTag } from "../../core/kinds/manifests.ts";
@@ -11,7 +9,6 @@ import { integrationOfSchemas, kindOf } from "../../core/model/address.ts";
 import { DimsyncError, readOr } from "../../core/model/errors.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import { type Diagnostic, type Problem, placeText, toDiagnostic } from "../../core/model/problem.ts";
-import type { Environment } from "../../core/model/settings/env.ts";
 import { policiesIn } from "../../core/policies/validate.ts";
 import type { RecordsState } from "../../core/records/records.ts";
 import type { Client } from "../../core/service/client.ts";
@@ -73,21 +70,6 @@ export function manifestCheck(project: Project): Check {
   if (errors.length > 0)
     return fail(check, `${counted(files.length, "file")} with ${counted(errors.length, "error")}.`, "To see them: dimsync validate");
   return ok(check, `${counted(resources.length, "manifest")} in ${counted(files.length, "file")}, all of apiVersion dimsync/v1.`);
-}
-
-/** Workflows that init wrote for another project or an earlier version, or that were edited in what matters. */
-export async function workflowChecks({ settings: { folder, baseUrl } }: Project, env: Environment): Promise<readonly Check[]> {
-  const check = "workflows";
-  const { files, outdated } = await compareWorkflows({ root: folder, top: repositoryTop(folder) ?? folder, baseUrl }, env);
-  if (files === 0) return [];
-  if (outdated.length === 0) return [ok(check, `${counted(files, "file")}, as dimsync init writes them.`)];
-  return outdated.map(({ path, differences, isEdited }) =>
-    warn(
-      check,
-      `${path} differs from what dimsync init writes: ${differences.join("; ")}.`,
-      isEdited ? "The file was edited: change it, or delete it and run dimsync init." : "To replace it: dimsync init --update",
-    ),
-  );
 }
 
 /** Exemptions of policies that end soon. */

@@ -4,8 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import { loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import { type CiSystem, ciFiles, isEdited } from "../../core/forge/workflows/index.ts";
-import { workflowOptions } from "../../core/forge/workflows/project.ts";
+import { type CiSystem, ciFiles, ciProject } from "../../core/forge/workflows.ts";
 import { gitText } from "../../core/git/process.ts";
 import { repositoryTop } from "../../core/git/top.ts";
 import { boundaryOf, refuseOutside } from "../../core/manifests/boundary.ts";
@@ -26,8 +25,7 @@ export interface NextSteps {
 
 /**
  * `dimsync init [DIR]`: writes a config, folders, editor schemas and the jobs for CI, and creates the
- * records of a new project in its remote. Existing files are not changed; with --update, those for CI that nobody has edited. With --from-live, imports
- * the account afterwards.
+ * records of a new project in its remote. Existing files are not changed. With --from-live, imports the account afterwards.
  */
 export async function runInit(context: Context<InitFlags>, directory: string | undefined, next: NextSteps): Promise<ExitCode> {
   const { io, cwd, flags } = context;
@@ -42,19 +40,18 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
   const top = repositoryTop(root) ?? root;
   const ci = await ciSystem(flags, existsSync(root) ? root : top, io.env);
   const accountUrl = baseUrl ?? "https://api.example.com";
-  const options = await workflowOptions({ root, top, baseUrl: accountUrl }, io.env);
-  const approval = flags.approval === true || options.approval === true;
+  const jobs = { ...(await ciProject({ root, top, baseUrl: accountUrl }, io.env)), isOrdered: flags.inOrder === true };
   io.catchSignals?.();
   const boundary = boundaryOf(root, { cwd, env: io.env });
   const write = async (below: string, path: string, text: string): Promise<string> => {
     const file = join(below, path);
     refuseOutside(boundary, file);
-    const done = await writeNew(file, text, flags.update === true);
+    const done = await writeNew(file, text);
     io.stderr(`${done}  ${shownPath(cwd, file)}\n`);
     return done;
   };
   for (const [path, text] of Object.entries(projectFiles(accountUrl))) await write(root, path, text);
-  for (const [path, text] of Object.entries(ciFiles(ci, { ...options, approval })))
+  for (const [path, text] of Object.entries(ciFiles(ci, jobs)))
     if ((await write(top, path, text)) === "kept     " && path === ".gitlab-ci.yml") io.stderr(`${includeText(text)}`);
   if (isNew) await createRecords(context, root, next);
   const inFolder = await targetsInFolder(context, root);
@@ -73,15 +70,10 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
 }
 
 /** Where the jobs run: as the flag says, else by the host of the git remote. Throws E_USAGE. */
-async function ciSystem({ ci, approval }: InitFlags, folder: string, env: Environment): Promise<CiSystem> {
+async function ciSystem({ ci }: InitFlags, folder: string, env: Environment): Promise<CiSystem> {
   const chosen = ci ?? (isGitlab((await originOf(folder, env)) ?? "") ? "gitlab" : "github");
   const known = (["github", "gitlab", "none"] as const).find((one) => one === chosen);
   if (known === undefined) throw new DimsyncError("E_USAGE", `--ci takes github, gitlab or none, not ${JSON.stringify(ci)}.`);
-  if (approval === true && known !== "github")
-    throw new DimsyncError(
-      "E_USAGE",
-      "--approval writes a workflow for GitHub. In GitLab, protect the environment of the target instead. For GitHub, add --ci github.",
-    );
   return known;
 }
 
@@ -117,20 +109,15 @@ The records (ids and the journal of creates) of ${targets.join(", ")} are files 
 them. Before the first apply in CI, move them to the remote of the repository:
 ${targets.map((target) => `  dimsync records migrate --to git -t ${shellWord(target)}\n`).join("")}`;
 
-/** Writes a file unless it exists. With `isUpdate`, replaces a file that `init` wrote and nobody has edited. Throws E_INIT. */
-async function writeNew(file: string, text: string, isUpdate: boolean): Promise<"created  " | "unchanged" | "updated  " | "kept     "> {
+/** Writes a file unless it exists. Throws E_INIT. */
+async function writeNew(file: string, text: string): Promise<"created  " | "unchanged" | "kept     "> {
   try {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text, { flag: "wx" });
     return "created  ";
   } catch (error) {
     const existing = await readFile(file, "utf8").catch(() => undefined);
-    if (existing === text) return "unchanged";
-    if (existing !== undefined && (!isUpdate || isEdited(existing))) return "kept     ";
-    if (existing !== undefined) {
-      await writeFile(file, text);
-      return "updated  ";
-    }
+    if (existing !== undefined) return existing === text ? "unchanged" : "kept     ";
     throw new DimsyncError("E_INIT", `${file} could not be written: ${messageOf(error)}. Choose another folder.`, { cause: error });
   }
 }

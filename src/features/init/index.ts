@@ -8,8 +8,7 @@ import type { NextSteps } from "./command.ts";
 const options = {
   "--from-live": "Then import the account at DIMSYNC_BASE_URL",
   "--ci <system>": "Write jobs for github, gitlab or none (default: by the host of the git remote)",
-  "--approval": "In CI, apply only plans that a reviewer has approved",
-  "--update": "Replace workflows that init wrote and nobody has edited",
+  "--in-order": "In CI, apply the targets one after the other, in the order of dimsync.yaml",
   "--no-records": "Do not create records in the git remote",
 } as const satisfies Options;
 

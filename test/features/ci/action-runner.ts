@@ -1,14 +1,16 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { runInNewContext } from "node:vm";
 import picomatch from "picomatch";
 import { parse } from "yaml";
+import { git } from "../../support/git/remote.ts";
 import { program } from "../../support/programs.mjs";
 
 // Runs actions and workflows as the runner of GitHub Actions does: conditions and expressions are
 // evaluated, scripts run in bash with -e and pipefail, and outputs and summaries go through files.
-// After a failure, only steps with always() or failure() run. Artifacts are kept, and other actions are only
-// recorded.
+// After a failure, only steps with always() or failure() run. Files that are uploaded are read, and other actions are
+// only recorded.
 
 type Texts = Readonly<Record<string, string>>;
 interface Step {
@@ -29,13 +31,11 @@ interface Action {
 interface Job {
   readonly if?: string;
   readonly needs?: string;
-  readonly environment?: string;
-  readonly strategy?: { readonly matrix: { readonly target: readonly string[] } };
-  readonly outputs?: Texts;
+  readonly defaults: { readonly run: { readonly "working-directory": string } };
   readonly steps: readonly Step[];
 }
 interface Workflow {
-  readonly defaults?: { readonly run: { readonly "working-directory": string } };
+  readonly env: Texts;
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
@@ -49,71 +49,68 @@ export interface Machine {
 
 /** The result of an action or a workflow. */
 export interface ActionRun {
-  /** Of the action or the last job; those of the step `run` if the job has none. */
+  /** Of the action, or of the step `run` of the last job. */
   readonly outputs: Texts;
   readonly summary: string;
   readonly log: string;
   /** The first exit code of a script that was not 0. */
   readonly code: number;
-  /** Other actions that would have run, with their inputs and the texts of the files that they upload. */
+  /** Other actions that would have run, with their inputs and the texts of the files that they upload, or the diff of a pull request. */
   readonly used: readonly { readonly uses: string; readonly with: Texts; readonly files: readonly string[] }[];
 }
 
 export interface WorkflowRun {
-  readonly secrets?: Texts;
-  /** A new machine for each job, after the approval. */
+  /** By job: those of the repository, and of the environment of the job. */
+  readonly secrets: (job: string) => Texts;
+  /** Of a run by hand. */
+  readonly inputs?: Texts;
+  /** A new machine for each job. */
   readonly startMachine: (job: string) => Machine;
-  /**
-   * Called with the files of all artifacts before a job that has an environment. The job does not
-   * run if it returns false.
-   */
-  readonly approve?: (artifacts: readonly string[]) => boolean;
 }
 
 type Steps = Omit<ActionRun, "outputs">;
-type Artifacts = Map<string, { readonly name: string; readonly file: string }>;
 const nothing: Steps = { summary: "", log: "", code: 0, used: [] };
 
 /** Runs the steps of a composite action. */
 export async function runAction(text: string, given: Texts, machine: Machine): Promise<ActionRun> {
   const action = parse(text) as Action;
   const values = valuesOf(action.inputs, given, machine);
-  const run = await runSteps(action.runs.steps, values, { machine, artifacts: new Map() });
+  const run = await runSteps(action.runs.steps, values, machine);
   return { ...run, outputs: Object.fromEntries(Object.entries(action.outputs).map(([name, { value }]) => [name, filled(value, values)])) };
 }
 
-/** Runs the jobs of a workflow in order, each for the first target of its matrix. */
-export async function runWorkflow(text: string, { secrets = {}, startMachine, approve }: WorkflowRun): Promise<ActionRun> {
-  const { jobs, defaults } = parse(text) as Workflow;
-  const artifacts: Artifacts = new Map();
-  const needs = new Map<string, string>();
-  let [all, outputs]: [Steps, Texts] = [nothing, {}];
+/** Runs the jobs of a workflow in order. Returns those that ran, by name. */
+export async function runWorkflow(
+  text: string,
+  { secrets, inputs = {}, startMachine }: WorkflowRun,
+): Promise<Readonly<Record<string, ActionRun>>> {
+  const { jobs, env } = parse(text) as Workflow;
+  const results = new Map<string, string>();
+  const runs: Record<string, ActionRun> = {};
   for (const [name, job] of Object.entries(jobs)) {
-    const before = new Map([...needs, ["matrix.target", job.strategy?.matrix.target[0] ?? ""]]);
-    const environment = filled(job.environment ?? "", before);
-    if (job.needs !== undefined && (all.code !== 0 || !isWanted(job.if ?? "success()", before, 0))) continue;
-    const files = [...artifacts.values()].map(({ file }) => file);
-    if (environment !== "" && approve?.(files) === false) continue;
     const machine = startMachine(name);
     const values = valuesOf({}, {}, machine);
-    for (const [key, value] of before) values.set(key, value);
-    for (const [secret, value] of Object.entries(secrets)) values.set(`secrets.${secret}`, value);
-    const run = isWanted(job.if ?? "success()", values, 0)
-      ? await runSteps(
-          job.steps.map((step) => ({ ...defaults?.run, ...step })),
-          values,
-          { machine, artifacts },
-        )
-      : nothing;
-    outputs = outputsOf(job, values);
-    for (const [key, value] of Object.entries(outputs)) needs.set(`needs.${name}.outputs.${key}`, value);
-    all = joined(all, run);
+    for (const [key, value] of results) values.set(key, value);
+    for (const [input, value] of Object.entries(inputs)) values.set(`inputs.${input}`, value);
+    for (const [secret, value] of Object.entries(secrets(name))) values.set(`secrets.${secret}`, value);
+    const isReady = job.needs === undefined || results.get(`needs.${job.needs}.result`) === "success";
+    if (!isWanted(job.if ?? "success()", values, isReady ? 0 : 1)) {
+      results.set(`needs.${name}.result`, "skipped");
+      continue;
+    }
+    const ofWorkflow = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, filled(value, values)]));
+    const run = await runSteps(
+      job.steps.map((step) => ({ ...job.defaults.run, ...step })),
+      values,
+      { ...machine, env: { ...machine.env, ...ofWorkflow } },
+    );
+    results.set(`needs.${name}.result`, run.code === 0 ? "success" : "failure");
+    runs[name] = { ...run, outputs: outputsOf(values) };
   }
-  return { ...all, outputs };
+  return runs;
 }
 
-function outputsOf({ outputs }: Job, values: ReadonlyMap<string, string>): Texts {
-  if (outputs !== undefined) return Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, filled(value, values)]));
+function outputsOf(values: ReadonlyMap<string, string>): Texts {
   const prefix = "steps.run.outputs.";
   return Object.fromEntries([...values].flatMap(([name, value]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [])));
 }
@@ -132,22 +129,17 @@ function valuesOf(inputs: Inputs, given: Texts, machine: Machine): Map<string, s
   return values;
 }
 
-interface Place {
-  readonly machine: Machine;
-  readonly artifacts: Artifacts;
-}
-
 /** Adds the outputs of the steps to the values. */
-async function runSteps(steps: readonly Step[], values: Map<string, string>, place: Place): Promise<Steps> {
+async function runSteps(steps: readonly Step[], values: Map<string, string>, machine: Machine): Promise<Steps> {
   let all = nothing;
   for (const step of steps) {
     if (!isWanted(step.if ?? "success()", values, all.code)) continue;
     const allFilled = (texts: Texts = {}): Texts =>
       Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, filled(String(text), values)]));
-    if (step.uses === undefined) all = joined(all, await runScript(step, allFilled(step.env), { values, place }));
+    if (step.uses === undefined) all = joined(all, await runScript(step, allFilled(step.env), { values, machine }));
     else {
       const inputs = allFilled(step.with);
-      const files = runArtifactAction(step, inputs, { values, place });
+      const files = uploadedFiles(step, inputs, machine);
       all = joined(all, { ...nothing, used: [{ uses: step.uses, with: inputs, files }] });
     }
   }
@@ -156,37 +148,16 @@ async function runSteps(steps: readonly Step[], values: Map<string, string>, pla
 
 interface Running {
   readonly values: Map<string, string>;
-  readonly place: Place;
+  readonly machine: Machine;
 }
 
-/** Returns the texts of the uploaded files. Throws if the name of an artifact is used twice, as GitHub does. */
-function runArtifactAction(
-  { id = "", uses = "" }: Step,
-  inputs: Texts,
-  { values, place: { machine, artifacts } }: Running,
-): readonly string[] {
-  const { name = "", path = "" } = inputs;
-  if (uses.startsWith("actions/upload-artifact@")) {
-    const found = filesOf(resolve(machine.workspace, path));
-    if (found.length === 0 && inputs["if-no-files-found"] === "ignore") return [];
-    if ([...artifacts.values()].some((artifact) => artifact.name === name))
-      throw new Error(`Conflict: the artifact ${name} already exists.`);
-    const folder = mkdtempSync(join(machine.temp, "artifact-"));
-    const [first = path] = found;
-    const file = join(folder, basename(first));
-    cpSync(first, file);
-    const artifactId = String(100 + artifacts.size);
-    artifacts.set(artifactId, { name, file });
-    values.set(`steps.${id}.outputs.artifact-id`, artifactId);
-    return found.map((one) => readFileSync(one, "utf8"));
-  }
-  if (uses.startsWith("actions/download-artifact@")) {
-    const artifact = artifacts.get(inputs["artifact-ids"] ?? "");
-    if (artifact === undefined) throw new Error("There is no artifact with this id.");
-    mkdirSync(path, { recursive: true });
-    cpSync(artifact.file, join(path, basename(artifact.file)));
-  }
-  return [];
+/** The texts of the files that the step uploads, or what a pull request would change. */
+function uploadedFiles({ uses = "" }: Step, { path = "", ...inputs }: Texts, { workspace }: Machine): readonly string[] {
+  if (uses.startsWith("peter-evans/create-pull-request@")) return [git(workspace, "diff")];
+  if (!uses.startsWith("actions/upload-artifact@")) return [];
+  const found = filesOf(resolve(workspace, path));
+  if (found.length === 0 && inputs["if-no-files-found"] !== "ignore") throw new Error(`There is no file ${path}.`);
+  return found.map((one) => readFileSync(one, "utf8"));
 }
 
 /** The files that a path names, in which `*` is any part of a name. */
@@ -198,7 +169,7 @@ function filesOf(pattern: string): readonly string[] {
   return names.filter((name) => matches(name)).map((name) => join(folder, name));
 }
 
-async function runScript(step: Step, env: Texts, { values, place: { machine } }: Running): Promise<Steps> {
+async function runScript(step: Step, env: Texts, { values, machine }: Running): Promise<Steps> {
   const folder = mkdtempSync(join(machine.temp, "step-"));
   const [outputFile, summaryFile, script] = [join(folder, "output"), join(folder, "summary"), join(folder, "script.sh")];
   for (const path of [outputFile, summaryFile]) writeFileSync(path, "");
@@ -264,15 +235,21 @@ const filled = (text: string, values: ReadonlyMap<string, string>): string =>
       .reduce((found, value) => found || value, ""),
   );
 
-/** Evaluates `A == 'x'`, `A != ''`, `always()` and `failure()`, joined by `&&`. Throws for other conditions. */
+/** Evaluates a condition: names, texts, functions, `==`, `!=`, `&&`, `||`, `!` and parentheses. */
 function isWanted(condition: string, values: ReadonlyMap<string, string>, code: number): boolean {
-  const parts = condition.split("&&").map((part) => part.trim());
-  if (code !== 0 && !parts.includes("always()") && !parts.includes("failure()")) return false;
-  if (code === 0 && parts.includes("failure()")) return false;
-  return parts.every((part) => {
-    if (["always()", "failure()", "success()"].includes(part)) return true;
-    const [, name = "", operator, text = ""] = /^([\w.-]+) (==|!=) '([^']*)'$/u.exec(part) ?? [];
-    if (operator === undefined) throw new Error(`This runner cannot evaluate the condition ${condition}.`);
-    return ((values.get(name) ?? "") === text) === (operator === "==");
+  const functions: Readonly<Record<string, boolean>> = {
+    "always()": true,
+    "cancelled()": false,
+    "failure()": code !== 0,
+    "success()": code === 0,
+  };
+  // Without a function, a step or job needs the success of those before.
+  if (code !== 0 && !Object.keys(functions).some((name) => condition.includes(name))) return false;
+  const expression = condition.replaceAll(/'(?:[^']|'')*'|[a-z][\w.-]*(?:\(\))?/gu, (word) => {
+    if (word.startsWith("'")) return JSON.stringify(word.slice(1, -1).replaceAll("''", "'"));
+    return JSON.stringify(functions[word] ?? values.get(word) ?? "");
   });
+  if (!/^(?:"(?:[^"\\]|\\.)*"|true|false|[=!&|() ])*$/u.test(expression))
+    throw new Error(`This runner cannot evaluate the condition ${condition}.`);
+  return runInNewContext(expression) === true;
 }

@@ -13,16 +13,7 @@ import { fileNeeds } from "../../support/programs.ts";
 import { returnsManifest } from "../../support/returns.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { startGithub } from "./github-stand-in.ts";
-import {
-  installedOnce,
-  type Job,
-  packedPackage,
-  type Rehearsal,
-  runJob,
-  runReviewedApply,
-  startRepository,
-  ways,
-} from "./rehearsal-job.ts";
+import { installedOnce, type Job, packedPackage, type Rehearsal, runJob, runWritten, startRepository, ways } from "./rehearsal-job.ts";
 
 // A change from the pull request to the report of drift. Only GitHub is replaced, and in most jobs
 // npm: the package is packed and installed, the scripts are those of the action and the workflows, git
@@ -58,7 +49,14 @@ async function rehearse(
   const github = await startGithub();
   const repository = startRepository({ "dimsync.yaml": config(service.url, parts), ".gitignore": ".dimsync/\n", ...files });
   if (!inFolder) await repository.createRecords();
-  const rehearsal: Rehearsal = { packageFile, npm: install ? undefined : npm, repository, github, keys };
+  const rehearsal: Rehearsal = {
+    packageFile,
+    npm: install ? undefined : npm,
+    repository,
+    github,
+    hosts: [new URL(service.url).host],
+    keys,
+  };
   const setHashed = (hashed: boolean): void =>
     service.mutate((account) => {
       const column = account.integrations[0]?.schemas["public"]?.tables["customers"]?.columns["email"];
@@ -67,8 +65,6 @@ async function rehearse(
     });
   return { service, github, repository, rehearsal, setHashed, job: (one: Job) => runJob(rehearsal, one) };
 }
-
-type Rehearsed = Awaited<ReturnType<typeof rehearse>>;
 
 const config = (baseUrl: string, parts: string): string => `apiVersion: dimsync/v1
 kind: Config
@@ -154,12 +150,15 @@ describe("the three jobs", () => {
     expect(github.issues).toMatchObject([
       { state: "open", title: expect.stringContaining("Drift for prod"), body: expect.stringContaining("email") },
     ]);
-    setHashed(true);
+    const byHand = { target: "prod", reason: "the column is personal" };
+    const reverted = await job({ way, task: "apply", branch: "main", secrets, byHand });
+    expect(reverted.code, reverted.log).toBe(0);
+    expect(reverted.outputs).toMatchObject({ has_changes: "true" });
     const resolved = await job({ way, task: "drift", branch: "main" });
     expect(resolved.code, resolved.log).toBe(0);
     expect(github.issues).toMatchObject([{ state: "closed" }]);
 
-    for (const { log, summary } of [first, second, applied, again, quiet, drifted, resolved])
+    for (const { log, summary } of [first, second, applied, again, quiet, drifted, reverted, resolved])
       for (const secret of [...Object.values(secrets), ...Object.values(keys)]) expect(log + summary).not.toContain(secret);
   });
 
@@ -186,6 +185,23 @@ describe("the three jobs", () => {
     expect(github.issues).toMatchObject([{ state: "open", body: expect.stringContaining("email") }]);
     for (const { log, summary } of [planned, applied, drifted])
       for (const secret of [...Object.values(secrets), ...Object.values(keys)]) expect(log + summary).not.toContain(secret);
+  });
+
+  test("the drift job of init keeps a pull request with what accepts the drift in the manifests", async () => {
+    const { setHashed, job } = await rehearse(ordersHashed);
+    const way = "the workflows of init";
+    await job({ way, task: "apply", branch: "main" });
+    const pullOf = async () => {
+      const { code, log, used } = await job({ way, task: "drift", branch: "main" });
+      expect(code, log).toBe(0);
+      return used.find(({ uses }) => uses.startsWith("peter-evans/create-pull-request@"));
+    };
+    expect(await pullOf()).toMatchObject({ with: { branch: "dimsync/drift-prod", "delete-branch": "true" }, files: [""] });
+    setHashed(false);
+    expect(await pullOf()).toMatchObject({
+      with: { title: "Accept drift of prod" },
+      files: [expect.stringMatching(/^-.*email: \{ hashed: true \}.*\n\+.*email: \{ hashed: false \}/mu)],
+    });
   });
 
   test.each(tried)("a pull request of Dependabot is validated and succeeds, with %s", async (way) => {
@@ -316,72 +332,68 @@ function manyColumns(): SchemaMap {
   return { public: { nameInDestination: "public", enabled: true, tables } } as unknown as SchemaMap;
 }
 
-describe("apply after an approval", () => {
-  const sent = (counts: Readonly<Record<string, number>>) => Object.keys(counts).filter((method) => method !== "GET");
-
-  test("applies the plan that was reviewed, once, with the key that can write", async () => {
-    const { service, repository, rehearsal } = await rehearse({ ...ordersHashed, "manifests/returns.yaml": returns });
-    let sentBefore: readonly string[] | undefined;
-    let reviewed = "";
-    const run = await runReviewedApply(rehearsal, {
-      secrets,
-      approve: ([file = ""]) => {
-        reviewed = readFileSync(file, "utf8");
-        sentBefore = sent(service.counts());
-        return true;
-      },
-    });
-    expect(run.code, run.log).toBe(0);
-    expect(sentBefore).toEqual([]);
-    expect(run.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
-    expect(run.summary).toMatch(/## Plan for `prod`[\s\S]*## Apply on `prod`/u);
-    expect(repository.read("refs/dimsync/prod", "bindings")).toContain("returns");
-    const [upload, download] = run.used.filter(({ uses }) => /-artifact@/u.test(uses));
-    expect([upload?.with["name"], download?.with["artifact-ids"]]).toEqual(["dimsync-plan-prod", "100"]);
-
-    service.resetCounts();
-    // As after a re-run of the second job alone, on a machine without files of the first run.
-    const folder = repository.checkout("main");
-    writeFileSync(join(folder, "reviewed.plan.json"), reviewed);
-    const env = { ...gitEnv, ...secrets, DIMSYNC_API_KEY: keys.write };
-    const repeated = await runCommand(["ci", "apply", "reviewed.plan.json"], folder, env);
-    expect([repeated.code, repeated.stderr, sent(service.counts())]).toEqual([5, expect.stringContaining("E_PLAN_APPLIED"), []]);
-    const again = await runReviewedApply(rehearsal, { secrets, approve: () => expect.unreachable("There is nothing to approve.") });
-    expect([again.code, sent(service.counts())]).toEqual([0, []]);
+test("two accounts with keys of their own: planned in one job, applied in order and by hand, and each with its drift", async () => {
+  const accounts = await Promise.all(
+    ["dev", "prod"].map(async (name) => {
+      const service = await startEmbeddedService({
+        apiKeys: { [`${name}-read`]: "reader@example.com", [`${name}-write`]: "bot@example.com" },
+      });
+      onTestFinished(() => service.close());
+      return {
+        name,
+        service,
+        entry: `  ${name}: { baseUrl: "${service.url}", apiKey: { $secret: { env: ${name.toUpperCase()}_API_KEY } } }\n`,
+      };
+    }),
+  );
+  const github = await startGithub();
+  const targets = accounts.map(({ entry }) => entry).join("");
+  const repository = startRepository({
+    "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets:\n${targets}`,
+    ...ordersHashed,
   });
-
-  test("sends nothing without the approval", async () => {
-    const { service, rehearsal } = await rehearse(ordersHashed);
-    const run = await runReviewedApply(rehearsal, { approve: () => false });
-    expect([run.code, sent(service.counts())]).toEqual([0, []]);
+  const folder = repository.checkout("main");
+  const { code, stderr } = await runCommand(["init", "--in-order", "--ci", "github"], folder, gitEnv);
+  expect(code, stderr).toBe(0);
+  const written = [".gitignore", ...["plan", "apply", "drift"].map((task) => `.github/workflows/dimsync-${task}.yml`)];
+  repository.commit("main", Object.fromEntries(written.map((path) => [path, readFileSync(join(folder, path), "utf8")])));
+  await repository.createRecords("dev", "prod");
+  const rehearsal = { packageFile, npm, repository, github, hosts: [], keys };
+  const secrets = (job: string): Readonly<Record<string, string>> => ({
+    DEV_READ_KEY: "dev-read",
+    PROD_READ_KEY: "prod-read",
+    // Those of an environment.
+    ...(job === "apply-dev" ? { DEV_API_KEY: "dev-write" } : {}),
+    ...(job === "apply-prod" ? { PROD_API_KEY: "prod-write" } : {}),
   });
-
-  const rows: Readonly<
-    Record<string, readonly [change: (rehearsed: Rehearsed, artifacts: readonly string[]) => void, code: number, log: string]>
-  > = {
-    "the account has changed": [({ setHashed }) => setHashed(true), 5, "stale"],
-    "the manifests of the branch have changed": [({ repository }) => repository.commit("main", ordersHashed), 5, "E_PLAN_STALE"],
-    "the branch has another newer commit": [({ repository }) => repository.commit("main", { "README.md": "text" }), 3, "E_PROTECTED"],
-    "the artifact was changed": [
-      (_, [file = ""]) => writeFileSync(file, readFileSync(file, "utf8").replaceAll("phone", "email")),
-      1,
-      "plan.json: FAILED",
-    ],
+  const run = async (task: Job["task"], branch: string, byHand?: Job["byHand"]) => {
+    const runs = await runWritten(rehearsal, { task, branch, secrets, ...(byHand === undefined ? {} : { byHand }) });
+    return Object.fromEntries(Object.entries(runs).map(([name, one]) => [name, one.code]));
   };
-  // Only the workflow finds a change of the artifact. What apply finds is also tested without jobs.
-  const triedRows = sampleOf(Object.entries(rows), {
-    name: "reviewed plans",
-    kindOf: ([sentence]) => (sentence.includes("artifact") ? "workflow" : "apply"),
-  });
-  test.each(triedRows)("sends nothing if %s after the plan", async (_sentence, [change, code, log]) => {
-    const rehearsed = await rehearse({ "manifests/orders.yaml": ordersManifest("email: { hashed: true }, phone: { hashed: true }") });
-    const run = await runReviewedApply(rehearsed.rehearsal, {
-      approve: (artifacts) => {
-        change(rehearsed, artifacts);
-        return true;
-      },
+
+  repository.commit("feature", { "manifests/orders.yaml": ordersManifest("email: { hashed: true }, phone: { hashed: true }") });
+  expect(await run("plan", "feature")).toEqual({ plan: 0 });
+  expect(github.comments.get(7)?.[0]?.body.match(/^## Plan for `\w+`/gmu)).toEqual(["## Plan for `dev`", "## Plan for `prod`"]);
+  repository.merge("feature");
+  const [dev, prod] = accounts.map(({ service }) => service);
+  const setPhone = (service: typeof dev, hashed: boolean): void =>
+    service?.mutate((account) => {
+      const column = account.integrations[0]?.schemas["public"]?.tables["customers"]?.columns["phone"];
+      if (column !== undefined) column.hashed = hashed;
     });
-    expect([run.code, sent(rehearsed.service.counts())], run.log).toEqual([code, []]);
-    expect(run.log).toContain(log);
-  });
+  expect(await run("apply", "main")).toEqual({ "apply-dev": 0, "apply-prod": 0 });
+  expect([dev?.counts(), prod?.counts()]).toMatchObject([{ PATCH: 1 }, { PATCH: 1 }]);
+
+  setPhone(prod, false);
+  expect(await run("drift", "main")).toEqual({ "drift-dev": 0, "drift-prod": 0 });
+  expect(github.issues).toMatchObject([{ title: expect.stringContaining("Drift for prod") }]);
+  expect(await run("apply", "main", { target: "prod", reason: "personal" })).toEqual({ "apply-prod": 0 });
+  expect([dev?.counts(), prod?.counts()]).toMatchObject([{ PATCH: 1 }, { PATCH: 2 }]);
+
+  // What fails in the first account does not reach the next one.
+  setPhone(prod, false);
+  await dev?.close();
+  repository.commit("main", { "manifests/orders.yaml": ordersManifest("phone: { hashed: true }") });
+  expect(await run("apply", "main")).toEqual({ "apply-dev": 1 });
+  expect(prod?.counts()).toMatchObject({ PATCH: 2 });
 });

@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { parse } from "yaml";
-import { ciFiles } from "../../../src/core/forge/workflows/index.ts";
+import { type CiTarget, ciFiles } from "../../../src/core/forge/workflows.ts";
 import { startEmbeddedService } from "../../../src/embedded/index.ts";
 import { programsOfBranch } from "../../security/hostile.ts";
+import { git } from "../../support/git/remote.ts";
 import { ordersManifest } from "../../support/orders.ts";
 import { fileNeeds } from "../../support/programs.ts";
 import { writeProject } from "../../support/project-folder.ts";
@@ -23,7 +23,10 @@ beforeAll(async () => {
   [packageFile, npm] = [await packedPackage(), await installedOnce()];
 });
 
-const template = readFileSync("examples/gitlab/dimsync.gitlab-ci.yml", "utf8");
+/** The jobs that init writes for the targets, which have a key of the environment or keys of their own. */
+const templateFor = (targets: readonly CiTarget[], isOrdered = false): string =>
+  ciFiles("gitlab", { targets, isOrdered, hosts: ["api.example.com"], branch: "main", folder: "" })["dimsync.gitlab-ci.yml"] ?? "";
+const template = templateFor([{ name: "prod", key: "DIMSYNC_API_KEY" }]);
 // gitlab-ci-local needs a method that the oldest supported Node lacks.
 const setUnion = "data:text/javascript,Set.prototype.union||=function(other){return new Set([...this,...other])}";
 // It runs for less than a second: optimizing its code would take a fifth of the processor time.
@@ -59,11 +62,12 @@ const files = (baseUrl: string): Readonly<Record<string, string>> => ({
   "manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
 });
 
-test("a merge request, the merge, and the night after", async () => {
+test("a merge request, the merge, the night after, and an apply by hand", async () => {
   const service = await startEmbeddedService({ apiKeys: { reading: "reader@example.com", writing: "bot@example.com" } });
   try {
     const [notes, issues]: [GitlabNote[], GitlabIssue[]] = [[], []];
     const repository = startRepository(files(service.url));
+    git(repository.remote, "config", "receive.advertisePushOptions", "true");
     await repository.createRecords();
     const checkout = repository.checkout("main");
     const common = {
@@ -92,12 +96,12 @@ test("a merge request, the merge, and the night after", async () => {
       CI_DEFAULT_BRANCH: "main",
     });
     expect(notes).toMatchObject([{ body: expect.stringContaining("## Plan for `prod`: 1 to update, 1 to bind") }]);
-    expect(readFileSync(join(checkout, "dimsync-plan.xml"), "utf8")).toContain("<testsuite ");
+    expect(readFileSync(join(checkout, "dimsync-plan.md"), "utf8")).toContain("## Plan for `prod`");
 
     // A newer commit on the branch than the one that the job was started for.
     repository.commit("main", { "manifests/orders.yaml": ordersManifest("phone: { hashed: true }") });
     const onMain = { CI_PIPELINE_SOURCE: "push", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main" };
-    await run("dimsync apply", { ...onMain, DIMSYNC_API_KEY: "writing" });
+    await run("dimsync apply prod", { ...onMain, DIMSYNC_API_KEY: "writing" });
     expect(service.counts()).toMatchObject({ PATCH: 1 });
     expect(service.state().integrations[0]?.schemas["public"]?.tables["customers"]?.columns["phone"]?.hashed).toBe(true);
     // The branch is protected.
@@ -109,8 +113,28 @@ test("a merge request, the merge, and the night after", async () => {
       if (column !== undefined) column.hashed = false;
     });
     // The key that can write is set, and drift does not use it.
-    await run("dimsync drift", { CI_PIPELINE_SOURCE: "schedule", DIMSYNC_API_KEY: "wrong" });
+    const nightly = { CI_PIPELINE_SOURCE: "schedule", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main", DIMSYNC_API_KEY: "wrong" };
+    await run("dimsync drift prod", nightly);
     expect(issues).toMatchObject([{ state: "opened", title: expect.stringContaining("Drift for prod") }]);
+    const accepted = "dimsync/drift-prod";
+    expect(repository.read(accepted, "manifests/orders.yaml")).toContain("phone: { hashed: false }");
+
+    /** As in a new checkout. */
+    const openTip = (): void => {
+      git(checkout, "fetch", "--quiet", "origin", "main");
+      git(checkout, "checkout", "--quiet", "--detach", "FETCH_HEAD");
+    };
+    const byHand = { ...nightly, DIMSYNC_API_KEY: "writing" };
+    const refused = await gitlab(checkout, { ...common, ...byHand }, "dimsync apply prod by hand");
+    expect(refused.log).toContain("give the variable REASON");
+    expect(service.counts()).toMatchObject({ PATCH: 1 });
+    openTip();
+    await run("dimsync apply prod by hand", { ...byHand, REASON: "the column is personal" });
+    expect(service.counts()).toMatchObject({ PATCH: 2 });
+    openTip();
+    await run("dimsync drift prod", nightly);
+    expect(issues).toMatchObject([{ state: "closed" }]);
+    expect(repository.read(accepted, "dimsync.yaml")).toBeUndefined();
   } finally {
     await service.close();
   }
@@ -145,13 +169,17 @@ test("a branch does not choose the program that a job runs", async () => {
 
 const sources = [
   ["merge_request_event", "feature", ["dimsync plan"]],
-  ["push", "main", ["dimsync apply"]],
+  ["push", "main", ["dimsync apply prod", "dimsync apply prod by hand"]],
   ["push", "feature", []],
-  ["schedule", "main", ["dimsync drift"]],
+  ["schedule", "main", ["dimsync apply prod by hand", "dimsync drift prod"]],
+  ["web", "main", ["dimsync apply prod by hand"]],
 ] as const;
 
 // Each run of gitlab-ci-local takes seconds.
-const sampled = sampleOf(sources, { name: "pipelines", kindOf: ([, , jobs]) => (jobs[0] === "dimsync apply" ? "writes" : "other") });
+const sampled = sampleOf(sources, {
+  name: "pipelines",
+  kindOf: ([, , jobs]) => (jobs[0]?.startsWith("dimsync apply") === true ? "writes" : "other"),
+});
 
 test.each(sampled)("a pipeline of source %s on %s has the jobs %j", async (source, branch, wanted) => {
   const checkout = startRepository(files("https://api.example.com")).checkout("main");
@@ -164,30 +192,61 @@ test.each(sampled)("a pipeline of source %s on %s has the jobs %j", async (sourc
   const { code, stdout, log } = await gitlab(checkout, variables, "--list-json");
   expect(code, log).toBe(0);
   const jobs = JSON.parse(stdout) as readonly { name: string; when: string }[];
-  expect(jobs.filter(({ when }) => when !== "never").map(({ name }) => name)).toEqual(wanted);
+  expect(
+    jobs
+      .filter(({ when }) => when !== "never")
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(wanted);
 });
 
-test("a project in a folder has a job for each target", async () => {
-  const written = ciFiles("gitlab", { version: "0.0.0", targets: ["prod", "e u"], hosts: ["api.example.com"], folder: "deploy/e u" });
-  const variables = { CI_PIPELINE_SOURCE: "schedule", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main" };
+test("a project in a folder has a job for each target, in order", async () => {
+  const targets = ["dev", "prod"].map((name) => ({ name, key: `${name.toUpperCase()}_API_KEY` }));
+  const written = ciFiles("gitlab", { targets, isOrdered: true, hosts: ["api.example.com"], branch: "main", folder: "deploy/e $u" });
+  const variables = { CI_PIPELINE_SOURCE: "push", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main" };
   const { code, stdout, log } = await gitlab(startRepository(written).checkout("main"), variables, "--list-json");
   expect(code, log).toBe(0);
-  const jobs = JSON.parse(stdout) as readonly { name: string; when: string }[];
-  expect(jobs.filter(({ when }) => when !== "never").map(({ name }) => name)).toEqual(
-    ["prod", "e u"].map((target) => `dimsync drift (deploy/e u): [${target}]`),
-  );
+  const jobs = JSON.parse(stdout) as readonly { name: string; when: string; needs: unknown }[];
+  expect(jobs.filter(({ when }) => when === "on_success").map(({ name, needs }) => [name, needs])).toEqual([
+    ["dimsync apply dev (deploy/e $u)", undefined],
+    ["dimsync apply prod (deploy/e $u)", [expect.objectContaining({ job: "dimsync apply dev (deploy/e $u)" })]],
+  ]);
 });
 
-test("the component takes the target and the hosts as inputs", async () => {
-  const include = "include: { local: component.yml, inputs: { target: eu, allowed-hosts: eu.example.com } }\n";
-  const written = { ".gitlab-ci.yml": include, "component.yml": readFileSync("examples/gitlab/component.yml", "utf8") };
-  const { code, stdout, log } = await gitlab(startRepository(written).checkout("main"), {}, "--preview");
-  expect(code, log).toBe(0);
-  expect(parse(stdout)).toMatchObject({
-    "dimsync apply": {
-      variables: { DIMSYNC_TARGET: "eu", DIMSYNC_ALLOWED_HOSTS: "eu.example.com", DIMSYNC_PACKAGE: expect.stringMatching(/^dimsync@\d/u) },
-    },
+test("two accounts with keys of their own are planned in one job, and applied each with its key", async () => {
+  const services = await Promise.all(
+    ["dev", "prod"].map((name) =>
+      startEmbeddedService({ apiKeys: { [`${name}-read`]: "reader@example.com", [`${name}-write`]: "bot@example.com" } }),
+    ),
+  );
+  onTestFinished(async () => void (await Promise.all(services.map((service) => service.close()))));
+  const names = ["dev", "prod"].map((name) => ({ name, key: `${name.toUpperCase()}_API_KEY` }));
+  const entries = names.map(
+    ({ name, key }, index) => `  ${name}: { baseUrl: "${services[index]?.url}", apiKey: { $secret: { env: ${key} } } }\n`,
+  );
+  const repository = startRepository({
+    ...files(""),
+    "dimsync.gitlab-ci.yml": templateFor(names),
+    "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets:\n${entries.join("")}`,
   });
+  await repository.createRecords("dev", "prod");
+  const checkout = repository.checkout("main");
+  const notes: GitlabNote[] = [];
+  const common = {
+    ...{ PATH: `${npm}:${process.env["PATH"]}`, npm_config_offline: "true", npm_config_cache: join(repository.root, "npm") },
+    ...{ GITLAB_CI: "true", CI_API_V4_URL: await startGitlab({ notes, issues: [] }), CI_PROJECT_ID: "12", GITLAB_TOKEN: gitlabToken },
+    ...{ CI_PROJECT_URL: `file://${repository.remote.replace(/\.git$/u, "")}`, CI_DEFAULT_BRANCH: "main", DIMSYNC_PACKAGE: packageFile },
+    DIMSYNC_ALLOWED_HOSTS: services.map(({ url }) => new URL(url).host).join(","),
+    ...{ DEV_READ_KEY: "dev-read", PROD_READ_KEY: "prod-read" },
+  };
+  const request = { CI_PIPELINE_SOURCE: "merge_request_event", CI_MERGE_REQUEST_IID: "3", CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main" };
+  const planned = await gitlab(checkout, { ...common, ...request }, "dimsync plan");
+  expect(planned.code, planned.log).toBe(0);
+  expect(notes[0]?.body.match(/^## Plan for `\w+`/gmu)).toEqual(["## Plan for `dev`", "## Plan for `prod`"]);
+  const push = { CI_PIPELINE_SOURCE: "push", CI_COMMIT_BRANCH: "main" };
+  const applied = await gitlab(checkout, { ...common, ...push, PROD_API_KEY: "prod-write" }, "dimsync apply prod");
+  expect(applied.code, applied.log).toBe(0);
+  expect(services.map((service) => service.counts()["PATCH"] ?? 0)).toEqual([0, 1]);
 });
 
 test("the check against GitLab's schema finds an unknown key", async () => {

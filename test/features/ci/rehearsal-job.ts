@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { workflows } from "../../../src/core/forge/workflows/index.ts";
+import { ciFiles } from "../../../src/core/forge/workflows.ts";
 import { runCommand } from "../../support/command.ts";
 import { folderOfRun } from "../../support/folder-of-run.ts";
 import { gitEnv } from "../../support/git/env.ts";
@@ -71,11 +71,13 @@ export function startRepository(files: Readonly<Record<string, string>>) {
   const repository = {
     root,
     remote,
-    /** Creates the records of the only target in the remote, and names them in dimsync.yaml. */
-    createRecords: async (): Promise<void> => {
+    /** Creates the records of the targets, or of the only one, in the remote, and names them in dimsync.yaml. */
+    createRecords: async (...targets: readonly string[]): Promise<void> => {
       const folder = repository.checkout("main");
-      const { code, stderr } = await runCommand(["records", "init"], folder, gitEnv);
-      if (code !== 0) throw new Error(stderr);
+      for (const flags of targets.length === 0 ? [[]] : targets.map((target) => ["-t", target])) {
+        const { code, stderr } = await runCommand(["records", "init", ...flags], folder, gitEnv);
+        if (code !== 0) throw new Error(stderr);
+      }
       repository.commit("main", { "dimsync.yaml": readFileSync(join(folder, "dimsync.yaml"), "utf8") });
     },
     commit: (branch: string, changes: Readonly<Record<string, string>>): void => {
@@ -130,6 +132,8 @@ export interface Rehearsal {
   readonly registry?: string;
   readonly repository: Repository;
   readonly github: GithubStandIn;
+  /** Of the service. */
+  readonly hosts: readonly string[];
   /** The secrets DIMSYNC_READ_KEY and DIMSYNC_API_KEY. */
   readonly keys: { readonly read: string; readonly write: string };
 }
@@ -147,13 +151,19 @@ export interface Job {
   readonly way?: (typeof ways)[number];
   /** Of the project in the repository, for the workflows of init. */
   readonly folder?: string;
+  /** The inputs of a workflow that is run by hand. */
+  readonly byHand?: { readonly target: string; readonly reason: string };
 }
 
 /** Runs a job with no other secrets than those that GitHub would hand to it. */
 export async function runJob(rehearsal: Rehearsal, job: Job): Promise<ActionRun> {
   const { task, branch, inputs = {}, secrets = {}, author = "member", way = "the action", folder = "" } = job;
   const { hasReadKey = author === "member" } = job;
-  const machine = startMachine(rehearsal, { event: task === "plan" ? "pull_request" : "push", branch, author });
+  const machine = startMachine(rehearsal, {
+    event: task === "plan" ? "pull_request" : job.byHand === undefined ? "push" : "workflow_dispatch",
+    branch,
+    author,
+  });
   const given = { package: rehearsal.packageFile, ...inputs };
   const { read, write } = rehearsal.keys;
   if (way === "the action") {
@@ -163,39 +173,50 @@ export async function runJob(rehearsal: Rehearsal, job: Job): Promise<ActionRun>
     return await runAction(text, { task, "node-version": "", ...given }, { ...machine, env });
   }
   const keys = hasReadKey ? { DIMSYNC_READ_KEY: read, ...(task === "apply" ? { DIMSYNC_API_KEY: write } : {}) } : {};
-  const text = workflowOfInit(rehearsal, { task, secrets, folder });
-  return await runWorkflow(text, { secrets: { ...keys, ...secrets }, startMachine: () => machine });
+  const runs = await runWorkflow(workflowOfInit(rehearsal, { task, secrets, folder }), {
+    inputs: job.byHand ?? {},
+    secrets: () => ({ ...keys, ...secrets }),
+    startMachine: () => machine,
+  });
+  const [run] = Object.values(runs);
+  if (run === undefined) throw new Error("No job ran.");
+  return run;
 }
 
 /** The workflow that init writes, with the packed package and the secrets of the manifests. */
 function workflowOfInit(
-  { packageFile }: Rehearsal,
-  { task, secrets, ...options }: Required<Pick<Job, "task" | "secrets">> & { readonly approval?: boolean; readonly folder?: string },
+  { packageFile, hosts }: Rehearsal,
+  { task, secrets, folder }: Required<Pick<Job, "task" | "secrets" | "folder">>,
 ): string {
   const added = Object.keys(secrets).map((name) => `${name}: \${{ secrets.${name} }}\n          `);
-  return workflows({ version: "0.0.0", targets: ["prod"], ...options })
-    [task].replaceAll("dimsync@0.0.0", packageFile)
-    .replace("# Add the secrets", `${added.join("")}#`);
+  const project = { targets: [{ name: "prod", key: "DIMSYNC_API_KEY" }], hosts, branch: "main", folder };
+  const [, text = ""] = Object.entries(ciFiles("github", project)).find(([path]) => path.includes(`dimsync-${task}`)) ?? [];
+  return text.replaceAll(/dimsync@\d\S*/gu, packageFile).replace("# Add the secrets", `${added.join("")}#`);
 }
 
-export interface ReviewedApply {
-  readonly secrets?: Readonly<Record<string, string>>;
-  /** Gets the files of the artifacts. */
-  readonly approve: (artifacts: readonly string[]) => boolean;
+export interface WrittenJob extends Pick<Job, "task" | "branch" | "byHand"> {
+  /** By job. */
+  readonly secrets: (job: string) => Readonly<Record<string, string>>;
 }
 
-/** Runs the workflow of `init --approval` for a push to main. */
-export async function runReviewedApply(rehearsal: Rehearsal, { secrets = {}, approve }: ReviewedApply): Promise<ActionRun> {
-  const { read, write } = rehearsal.keys;
-  return await runWorkflow(workflowOfInit(rehearsal, { task: "apply", secrets, approval: true }), {
-    startMachine: () => startMachine(rehearsal, { event: "push", branch: "main", author: "member" }),
-    approve,
-    secrets: { DIMSYNC_READ_KEY: read, DIMSYNC_API_KEY: write, ...secrets },
+/** Runs the jobs of a workflow that is in the repository, and returns those that ran. */
+export async function runWritten(
+  rehearsal: Rehearsal,
+  { task, branch, byHand, secrets }: WrittenJob,
+): Promise<Readonly<Record<string, ActionRun>>> {
+  const text = rehearsal.repository.read("main", `.github/workflows/dimsync-${task}.yml`) ?? "";
+  return await runWorkflow(text.replaceAll(/dimsync@\d\S*/gu, rehearsal.packageFile), {
+    secrets,
+    ...(byHand === undefined ? {} : { inputs: byHand }),
+    startMachine: () => startMachine(rehearsal, { event: eventOf({ task, byHand }), branch, author: "member" }),
   });
 }
 
+const eventOf = ({ task, byHand }: { readonly task: Job["task"]; readonly byHand?: Job["byHand"] | undefined }): Trigger["event"] =>
+  task === "plan" ? "pull_request" : byHand === undefined ? "push" : "workflow_dispatch";
+
 interface Trigger {
-  readonly event: "pull_request" | "push";
+  readonly event: "pull_request" | "push" | "workflow_dispatch";
   readonly branch: string;
   readonly author: "member" | "fork" | "Dependabot";
 }
@@ -218,7 +239,7 @@ function startMachine({ repository, github, npm, registry }: Rehearsal, { event,
   return {
     workspace,
     temp,
-    github: { token: githubToken, run_id: "1", run_attempt: "1", ref, "event.pull_request.base.sha": base },
+    github: { token: githubToken, run_id: "1", run_attempt: "1", ref, event_name: event },
     env: {
       ...gitEnv,
       ...(npm === undefined ? {} : { PATH: `${npm}:${gitEnv["PATH"]}` }),
@@ -229,6 +250,7 @@ function startMachine({ repository, github, npm, registry }: Rehearsal, { event,
       GITHUB_ACTIONS: "true",
       GITHUB_ACTOR: author === "Dependabot" ? "dependabot[bot]" : "dana",
       GITHUB_API_URL: github.url,
+      GITHUB_EVENT_NAME: event,
       GITHUB_EVENT_PATH: eventFile,
       GITHUB_REF: ref,
       GITHUB_REPOSITORY: "example/data",

@@ -1,7 +1,6 @@
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ciFiles } from "../../../src/core/forge/workflows/index.ts";
 import { runDoctor } from "../../../src/features/doctor/command.ts";
 import type { DoctorReport } from "../../../src/features/doctor/doctor.ts";
 import type { DoctorFlags } from "../../../src/features/doctor/index.ts";
@@ -47,18 +46,6 @@ test("all checks of an imported account pass, and only GET was sent", async () =
   expect(report.exit).toEqual({ code: 0, reasons: [] });
   expect(Object.keys(project.service.counts())).toEqual(["GET"]);
   expect((await project.run(runDoctor, {})).out).toContain("Ready to plan.");
-});
-
-test("a workflow of other targets, hosts and versions is reported, with what replaces it", async () => {
-  const path = ".github/workflows/dimsync-plan.yml";
-  await mkdir(join(project.folder, ".github/workflows"), { recursive: true });
-  await writeFile(join(project.folder, path), ciFiles("github", { version: "0.0.1", targets: ["old"] })[path] ?? "");
-  const { checks } = await doctor();
-  expect(checks.find(({ check }) => check === "workflows")).toMatchObject({
-    state: "warn",
-    found: expect.stringMatching(/targets: old instead of \w+; .*version: dimsync@0\.0\.1 instead of dimsync@/u),
-    advice: "To replace it: dimsync init --update",
-  });
 });
 
 describe("one cause is one failed check, and what depends on it is skipped", () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -7,33 +7,67 @@ import { git } from "../../support/git/remote.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 interface Workflow {
-  readonly jobs: Readonly<Record<string, { readonly strategy: { readonly matrix: { readonly target: readonly string[] } } }>>;
+  readonly jobs: Readonly<Record<string, { readonly steps: readonly { readonly env?: Readonly<Record<string, string>> }[] }>>;
 }
 const tasks = ["plan", "apply", "drift"] as const;
 
-async function targetsAfterInit(files: Readonly<Record<string, string>>): Promise<readonly (readonly string[])[]> {
+/** By job, the variables that `keys` matches. */
+async function keysAfterInit(files: Readonly<Record<string, string>>, keys: RegExp): Promise<Readonly<Record<string, readonly string[]>>> {
   const folder = writeProject(files);
   expect((await runCommand(["init"], folder)).code).toBe(0);
-  return tasks.map((task) => {
+  const jobs = tasks.flatMap((task) => {
     const text = readFileSync(join(folder, `.github/workflows/dimsync-${task}.yml`), "utf8");
-    return (parse(text) as Workflow).jobs[task]?.strategy.matrix.target ?? [];
+    return Object.entries((parse(text) as Workflow).jobs);
   });
+  return Object.fromEntries(
+    jobs.map(([name, { steps }]) => {
+      const env = steps.map((step) => step.env ?? {}).find((one) => "GITHUB_TOKEN" in one) ?? {};
+      return [
+        name,
+        Object.entries(env).flatMap(([key, value]) =>
+          keys.test(key) ? [`${key}=${value.replace(/^\$\{\{ secrets\.(\w+) \}\}$/u, "$1")}`] : [],
+        ),
+      ];
+    }),
+  );
 }
 
 const config = (targets: string): string => `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\n${targets}`;
 
-describe("the workflows have a job for", () => {
-  test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
-    ["the target of the config that init writes", {}, ["prod"]],
+describe("the workflows have jobs with a key for", () => {
+  const one = (target: string): Readonly<Record<string, readonly string[]>> => ({
+    plan: ["DIMSYNC_API_KEY=DIMSYNC_READ_KEY"],
+    [`apply-${target}`]: ["DIMSYNC_API_KEY=DIMSYNC_API_KEY"],
+    [`drift-${target}`]: ["DIMSYNC_API_KEY=DIMSYNC_READ_KEY"],
+  });
+  test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, readonly string[]>>]>([
+    ["the target of the config that init writes", {}, one("prod")],
     [
-      "each target of an existing config",
-      { "dimsync.yaml": config('targets: { eu: { baseUrl: "https://eu.example.com" }, "u s": { baseUrl: "https://us.example.com" } }\n') },
-      ["eu", "u s"],
+      "each target of an existing config, by the name that it gives its key",
+      {
+        "dimsync.yaml": config(
+          'targets: { eu: { baseUrl: "https://eu.example.com", apiKey: { $secret: { env: EU_TOKEN } } }, us: { baseUrl: "https://us.example.com", apiKey: { $secret: { env: US_API_KEY } } } }\n',
+        ),
+      },
+      {
+        plan: ["EU_TOKEN=EU_TOKEN_READ_KEY", "US_API_KEY=US_READ_KEY"],
+        "apply-eu": ["EU_TOKEN=EU_TOKEN"],
+        "apply-us": ["US_API_KEY=US_API_KEY"],
+        "drift-eu": ["EU_TOKEN=EU_TOKEN_READ_KEY"],
+        "drift-us": ["US_API_KEY=US_READ_KEY"],
+      },
     ],
-    ["the default target of a config without targets", { "dimsync.yaml": config("") }, ["default"]],
-    ["the target prod if the config cannot be read", { "dimsync.yaml": "kind: [\n" }, ["prod"]],
-  ])("%s", async (_sentence, files, targets) => {
-    expect(await targetsAfterInit(files)).toEqual(tasks.map(() => targets));
+    ["the default target of a config without targets", { "dimsync.yaml": config("") }, one("default")],
+    ["the target prod if the config cannot be read", { "dimsync.yaml": "kind: [\n" }, one("prod")],
+  ])("%s", async (_sentence, files, wanted) => {
+    expect(await keysAfterInit(files, /KEY$|TOKEN$(?<!GITHUB_TOKEN)/u)).toEqual(
+      Object.fromEntries(
+        Object.entries(wanted).map(([job, keys]) => [
+          job,
+          job.startsWith("apply") ? [...keys, "DIMSYNC_DIGEST_KEY=DIMSYNC_DIGEST_KEY"] : keys,
+        ]),
+      ),
+    );
   });
 });
 
@@ -50,15 +84,17 @@ test("in a repository without a remote, init names the command that moves the re
   expect(stderr).toContain("  dimsync records migrate --to git -t prod\n");
 });
 
-test("with --approval, each target has a job that plans and a job that waits for the approval", async () => {
-  const folder = writeProject({ "dimsync.yaml": config('targets: { eu: { baseUrl: "https://eu.example.com" } }\n') });
-  expect((await runCommand(["init", "--approval"], folder)).code).toBe(0);
+test("with --in-order, a target is applied after the one before", async () => {
+  const folder = writeProject({
+    "dimsync.yaml": config('targets: { dev: { baseUrl: "https://dev.example.com" }, prod: { baseUrl: "https://api.example.com" } }\n'),
+  });
+  expect((await runCommand(["init", "--in-order"], folder)).code).toBe(0);
   const { jobs } = parse(readFileSync(join(folder, ".github/workflows/dimsync-apply.yml"), "utf8")) as {
-    readonly jobs: Readonly<Record<string, { readonly needs?: string; readonly environment?: string }>>;
+    readonly jobs: Readonly<Record<string, { readonly needs?: string }>>;
   };
-  expect(Object.entries(jobs).map(([name, { needs, environment }]) => [name, needs, environment])).toEqual([
-    ["plan-eu", undefined, undefined],
-    ["apply-eu", "plan-eu", "eu"],
+  expect(Object.entries(jobs).map(([name, { needs }]) => [name, needs])).toEqual([
+    ["apply-dev", undefined],
+    ["apply-prod", "apply-dev"],
   ]);
 });
 
@@ -68,7 +104,7 @@ test("the workflows limit the hosts that get a key to those of the config, and a
     "targets: { a: { baseUrl: https://a.example.com }, b: { baseUrl: 'https://b.example.com:8443/x' }, c: { baseUrl: 'embedded:c.json' } }";
   const existing = writeProject({ "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\n${targets}\n` });
   await runCommand(["init"], existing, { DIMSYNC_BASE_URL: "" });
-  expect(config(existing)).toContain('\n  DIMSYNC_ALLOWED_HOSTS: "a.example.com,b.example.com"\n');
+  expect(config(existing)).toContain('\n  DIMSYNC_ALLOWED_HOSTS: "a.example.com,b.example.com" #');
   const fresh = writeProject({});
   await runCommand(["init"], fresh, { DIMSYNC_BASE_URL: "https://eu.example.com" });
   for (const name of ["plan", "apply", "drift"]) {
@@ -77,25 +113,20 @@ test("the workflows limit the hosts that get a key to those of the config, and a
   }
 });
 
-test("the workflows watch the branch of the repository, and --update replaces those that nobody has edited", async () => {
+test("the workflows watch the branch of the repository, and stay as they are once they exist", async () => {
   const folder = writeProject({});
   git(folder, "init", "--quiet", "--initial-branch=trunk");
   expect((await runCommand(["init"], folder)).code).toBe(0);
-  const pathOf = (task: string): string => join(folder, `.github/workflows/dimsync-${task}.yml`);
-  const textOf = (task: string): string => readFileSync(pathOf(task), "utf8");
-  expect([parse(textOf("plan")).on, parse(textOf("apply")).on.push, parse(textOf("apply")).jobs.apply.if]).toEqual([
+  const textOf = (task: string): string => readFileSync(join(folder, `.github/workflows/dimsync-${task}.yml`), "utf8");
+  expect([parse(textOf("plan")).on, parse(textOf("apply")).on.push, parse(textOf("apply")).jobs["apply-prod"].if]).toEqual([
     { pull_request: { branches: ["trunk"] }, merge_group: null },
     { branches: ["trunk"] },
-    "github.ref == 'refs/heads/trunk'",
+    expect.stringContaining("github.ref == 'refs/heads/trunk'"),
   ]);
-  writeFileSync(pathOf("drift"), textOf("drift").replace("17 5", "17 6"));
-  const edited = textOf("drift");
   git(folder, "branch", "--move", "main");
-  await runCommand(["init"], folder);
+  const { stderr } = await runCommand(["init"], folder);
+  expect(stderr).toMatch(/kept +\.github\/workflows\/dimsync-plan\.yml\n/u);
   expect(textOf("plan")).toContain("trunk");
-  const { stderr } = await runCommand(["init", "--update"], folder);
-  expect(stderr).toMatch(/updated +\.github\/workflows\/dimsync-plan\.yml\n[\s\S]*kept +\.github\/workflows\/dimsync-drift\.yml\n/u);
-  expect([textOf("plan").includes("trunk"), textOf("drift")]).toEqual([false, edited]);
 });
 
 test.each(["manifests", "schema", ".github"])("nothing is written through a link that leads out of the repository: %s", async (link) => {
@@ -147,12 +178,13 @@ describe("the jobs are written", () => {
     expect(readFileSync(join(folder, ".gitlab-ci.yml"), "utf8")).toBe("test: { script: [make] }\n");
   });
 
-  test.each([
-    [["--ci", "travis"], '--ci takes github, gitlab or none, not "travis".'],
-    [["--ci", "gitlab", "--approval"], "--approval writes a workflow for GitHub."],
-  ])("and nothing is written with %j", async (flags, message) => {
+  test("and nothing is written for another system", async () => {
     const folder = writeProject({});
-    const { code, stderr } = await runCommand(["init", ...flags], folder);
-    expect([code, stderr, readdirSync(folder)]).toEqual([1, expect.stringContaining(message), []]);
+    const { code, stderr } = await runCommand(["init", "--ci", "travis"], folder);
+    expect([code, stderr, readdirSync(folder)]).toEqual([
+      1,
+      expect.stringContaining('--ci takes github, gitlab or none, not "travis".'),
+      [],
+    ]);
   });
 });

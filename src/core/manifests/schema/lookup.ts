@@ -79,8 +79,11 @@ const fileOf = (name: string) => `${name.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, "-"
 export function schemaText(name = "Manifest"): string | undefined {
   const wanted = name.toLowerCase().replaceAll("-", "");
   const known = schemaNames.find((candidate) => wanted === candidate.toLowerCase() || wanted === `${candidate.toLowerCase()}s`);
-  return known === undefined ? undefined : readFileSync(join(packageFolder(), `schema/${fileOf(known)}`), "utf8");
+  return known === undefined ? undefined : packageText(`schema/${fileOf(known)}`);
 }
+
+/** The text of a file that the package contains. */
+export const packageText = (path: string): string => readFileSync(join(packageFolder(), path), "utf8");
 
 /** The schema name that the user probably wanted. */
 export const nearestSchemaName = (name: string): string | undefined => nearest(name, schemaNames);
