@@ -60,7 +60,6 @@ spec: { from: [{ dbt: { manifest: deep.json, labelFrom: meta.label } }] }
   test.each<[string, readonly string[], string, number?]>([
     ["a saved plan", ["apply", "deep.json"], "E_PLAN_FILE", 5],
     ["a plan to show", ["show", "deep.json"], "E_PLAN_FILE", 5],
-    ["a register", ["register", "--diff", "deep.json"], "E_REGISTER"],
     ["exported records", ["records", "restore", "deep.json"], "E_RECORDS_BUNDLE"],
     ["a dbt manifest", ["validate"], "E_DBT_MANIFEST"],
   ])("of %s", async (_name, args, expected, exit = 1) => {

@@ -74,7 +74,7 @@ const commands: readonly (readonly [command: string, code: number, formats: read
   ["get SchemaConfig 8f1c", 0, ["json", "yaml"]],
   ["audit --since 1d", 0, ["json", "yaml", "markdown"]],
   ["audit --since 1d -o json", 0, []],
-  ["register", 0, ["json", "csv", "html", "markdown"]],
+  ["register", 0, ["json", "csv"]],
   ["register -o csv", 0, []],
   ["explain SchemaConfig/all public.users", 0, ["json"]],
   ["explain SchemaConfig/nothing", 1, []],

@@ -1,4 +1,3 @@
-import { byText } from "./address.ts";
 import type { Exit } from "./exit.ts";
 
 // The register: what happens to every labelled column.
@@ -62,37 +61,6 @@ export interface Register {
   readonly rows: readonly RegisterRow[];
   readonly exit: Exit;
 }
-
-/** What changed between two registers. */
-export interface RegisterDiff {
-  readonly target: string;
-  /** ISO 8601, or the name of a CSV file, which does not say when it was made. */
-  readonly from: string;
-  /** ISO 8601 */
-  readonly to: string;
-  readonly changes: readonly RegisterChange[];
-  readonly exit: Exit;
-}
-
-export interface RegisterChange {
-  readonly change: "added" | "removed" | "changed";
-  /** The row afterwards; of a removed one, before. */
-  readonly row: RegisterRow;
-  /** By member, if `change` is "changed". */
-  readonly values: readonly { readonly name: keyof RegisterRow; readonly from: string; readonly to: string }[];
-}
-
-/** What identifies a row in two registers: integrations keep their id when they are renamed. */
-export const rowKey = ({ integrationId, schema, table, column, label }: RegisterRow): string =>
-  JSON.stringify([integrationId, schema, table, column, label]);
-
-/** The order of rows in a register. */
-export const byPlace = (a: RegisterRow, b: RegisterRow): number =>
-  byText(a.integration, b.integration) ||
-  byText(a.schema, b.schema) ||
-  byText(a.table, b.table) ||
-  byText(a.column, b.column) ||
-  byText(a.label, b.label);
 
 /** "hashed", "readable" or "not replicated" */
 export const stateText = ({ replicated, hashed }: Pick<RegisterRow, "replicated" | "hashed">): string =>

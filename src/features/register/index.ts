@@ -6,7 +6,6 @@ import type { FlagsOf, GlobalFlags, Options } from "../../cli/flags.ts";
 const options = {
   "--label <name>": { text: "Only columns with this label; repeatable", repeatable: true },
   "--integration <name>": { text: "Only integrations that match, such as 'shop-*'; repeatable", repeatable: true },
-  "--diff <file>": "What changed since a register in JSON or CSV. Exits with 2 if anything did",
 } as const satisfies Options;
 
 export interface RegisterFlags extends GlobalFlags, FlagsOf<typeof options> {}

@@ -136,17 +136,7 @@ describe("the register", () => {
 
   test.each<[string, readonly string[], string]>([
     ["an unknown label", ["--label", "pij"], '--label selects columns by label "pij", which no Classification defines. Did you mean pii?'],
-    ["a base that does not exist", ["--diff", "yesterday"], "yesterday can't be read as a register (ENOENT)."],
-    [
-      "a base that is not a register",
-      ["--diff", "dimsync.yaml"],
-      "dimsync.yaml can't be read as a register (it is not JSON, and does not begin like a register in CSV).",
-    ],
-    ["a CSV file with other columns", ["--diff", "labels.csv"], "(the header lacks integration_id, destination_schema,"],
-    ["a CSV file that is broken", ["--diff", "broken.csv"], "(line 2 is not valid CSV:"],
   ])("refuses %s", async (_, argv, message) => {
-    writeFileSync(join(folder, "labels.csv"), "integration,schema,table,column,label\nOrders,public,users,email,pii\n");
-    writeFileSync(join(folder, "broken.csv"), 'integration,label\n"a,b\n');
     const { code, stderr } = await register(...argv);
     expect(code).toBe(1);
     expect(stderr.replaceAll(/\s+/gu, " ")).toContain(message);
@@ -158,58 +148,5 @@ describe("the register", () => {
       "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: o }\nspec: { match: { name: Orders } }\n",
     );
     expect(await register()).toMatchObject({ code: 1, stderr: expect.stringContaining("The project has no Classification") });
-  });
-});
-
-describe("--diff shows", () => {
-  test("what changed since a register; then it exits with 2", async () => {
-    await register("-o", "json=before.json", "-o", "csv");
-    expect(await register("--diff", "before.json")).toMatchObject({ code: 0, stdout: expect.stringContaining("Nothing changed.") });
-    await run("apply", "--yes", "--allow", "maxChangedPercent=test");
-    edit("    - { label: payment, match: { column: iban } }\n", "");
-    edit(dayIn(100), dayIn(90));
-    const { code, stdout } = await register("--diff", "before.json", "--integration", "Orders");
-    expect(code).toBe(2);
-    expect(stdout.replaceAll(/ +/gu, " ")).toContain(
-      `\n public.customers.email changed Orders pii readable → hashed; breaks pii-hashed → (none)\n public.customers.phone changed Orders pii expires ${dayIn(100)} → ${dayIn(90)}\n public.payments.iban removed Orders payment hashed\n`,
-    );
-    expect((await register("--diff", "before.json", "--integration", "Orders", "-o", "csv")).stdout.split("\r\n")[1]).toMatch(
-      /^changed,hashed: false -> true; breaks: pii-hashed -> ,Orders,8f1c,public,customers,email,/u,
-    );
-  });
-
-  test("what changed since a register in CSV", async () => {
-    const file = join(folder, ".dimsync/account.json");
-    await register();
-    const account = JSON.parse(readFileSync(file, "utf8"));
-    const { tables } = account.integrations.find(({ name }: { name: string }) => name === "Orders").schemas.public;
-    for (const name of ["=iban", 'a,"b"\n\u202e']) tables[name] = { ...tables.payments, nameInDestination: name };
-    tables.payments.enabled = false;
-    writeFileSync(file, JSON.stringify(account));
-    await register("-o", "csv=before.csv");
-    expect(await register("--diff", "before.csv")).toMatchObject({ code: 0, stdout: expect.stringContaining("Nothing changed.") });
-    await run("apply", "--yes", "--allow", "maxChangedPercent=test");
-    edit(dayIn(100), dayIn(90));
-    const text = readFileSync(file, "utf8");
-    writeFileSync(file, text.replace(/("iban": \{[^}]*"hashed": )true/u, "$1false"));
-    const { code, stdout } = await register("--diff", "before.csv", "--integration", "Orders");
-    expect(code).toBe(2);
-    expect(stdout.replaceAll(/ +/gu, " ")).toContain(
-      ` public.customers.email changed Orders pii readable → hashed\n public.customers.phone changed Orders pii expires ${dayIn(100)} → ${dayIn(90)}\n`,
-    );
-    expect(stdout.replaceAll(/ +/gu, " ")).toContain(" public.payments.iban changed Orders payment hashed true → false\n");
-  });
-
-  test("columns that are gone, and those of integrations that are gone", async () => {
-    await register("-o", "json=before.json");
-    const file = join(folder, ".dimsync/account.json");
-    const account = JSON.parse(readFileSync(file, "utf8"));
-    account.integrations = account.integrations.filter(({ name }: { name: string }) => name !== "shop-shard-02");
-    delete account.integrations.find(({ name }: { name: string }) => name === "Orders").schemas.public.tables.payments;
-    writeFileSync(file, JSON.stringify(account));
-    const { stdout } = await register("--diff", "before.json", "--label", "payment");
-    expect(stdout.replaceAll(/ +/gu, " ")).toContain(
-      " public.payments.iban removed Orders payment hashed\n public.payments.iban removed shop-shard-02 payment hashed\n",
-    );
   });
 });

@@ -11,7 +11,6 @@ import {
   type RuleChanges,
   type Section,
   type Span,
-  type Table,
   type Tone,
   textOf,
   withGaps,
@@ -164,14 +163,6 @@ function objectCard({ title, liveId, blocks: all, changes, alarms, users }: Repo
 ${blocks(all.map((block) => changeBlockHtml(block, words)))}
 </div></details>`;
 }
-
-export const tableHtml = (caption: string, { heads, rows }: Table, style: string): Html =>
-  table(
-    caption,
-    heads,
-    rows.map((row) => row.map(lineHtml)),
-    style,
-  );
 
 export const lineHtml = (line: Line): Html => html`${withGaps(line).map(([gap, span]) => [gap, spanHtml(span)])}`;
 

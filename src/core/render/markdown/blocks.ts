@@ -82,7 +82,7 @@ function entryTable(heads: readonly string[], { entries, noun = "entry" }: Secti
 /** A table. In a cell, what is less important is on a line of its own. */
 export const tableBlock = ({ heads, rows }: Table): string => [table(heads, []), ...rows.map(tableLine)].join("\n");
 
-export const tableLine = (row: Row): string => `| ${row.map(cellText).join(" | ")} |`;
+const tableLine = (row: Row): string => `| ${row.map(cellText).join(" | ")} |`;
 
 function cellText(line: Line): string {
   const isMuted = (one: Span): boolean => typeof one !== "string" && one.as === "muted";

@@ -5,7 +5,7 @@ export type Detail = "full" | "by rule" | "by object" | "counts";
 
 const details: readonly Detail[] = ["full", "by rule", "by object", "counts"];
 /** In characters. */
-export const defaultBudget = 60_000;
+const defaultBudget = 60_000;
 
 /** The document with the most detail that fits the budget; at least the counts. */
 export function fitted(draw: (detail: Detail) => string, budget = defaultBudget): string {

@@ -1,10 +1,9 @@
-import type { Register, RegisterDiff } from "../../../core/model/register.ts";
+import type { Register } from "../../../core/model/register.ts";
 import type { RenderOptions } from "../../../core/render/document.ts";
 import { headedTable, shortTable } from "../../../core/render/terminal/blocks.ts";
 import { type Screen, screenOf, wrap } from "../../../core/render/terminal/layout.ts";
 import { visible } from "../../../core/text/control-characters.ts";
-import { counted } from "../../../core/text/counts.ts";
-import { byIntegration, changeTable, columnTable, noChanges, summaryTable, totalText } from "./texts.ts";
+import { byIntegration, columnTable, summaryTable, totalText } from "./texts.ts";
 
 const indent = "  ";
 
@@ -28,12 +27,4 @@ export function* registerText(register: Register, options: RenderOptions): Itera
     yield `\n${headLine(integration, `${source} → ${destination}`, screen)}${lines.join("\n")}\n`;
   }
   if (isCut) yield `\n${wrap("The terminal is too narrow for everything: -v shows it.", "", width).join("\n")}\n`;
-}
-
-export function registerDiffText(diff: RegisterDiff, options: RenderOptions): string {
-  const { target, from, to, changes } = diff;
-  const screen = screenOf(options);
-  const head = headLine(`Register of ${target}`, `${from} → ${to}`, screen);
-  if (changes.length === 0) return `${head}${noChanges}\n`;
-  return `${head}${counted(changes.length, "change")}.\n\n${headedTable(changeTable(diff), screen, indent).join("\n")}\n`;
 }

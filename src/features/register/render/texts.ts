@@ -1,5 +1,5 @@
 import { kindNames } from "../../../core/kinds/manifests.ts";
-import { type Register, type RegisterChange, type RegisterDiff, type RegisterRow, stateText } from "../../../core/model/register.ts";
+import { type Register, type RegisterRow, stateText } from "../../../core/model/register.ts";
 import { code, muted, type Span, type Table, textTable, word } from "../../../core/render/blocks.ts";
 import { counted } from "../../../core/text/counts.ts";
 import { joinParts } from "../../../core/text/lists.ts";
@@ -68,11 +68,6 @@ export const summaryTable = ({ summary }: Register): Table =>
     ]),
   );
 
-export const changeTable = ({ changes }: RegisterDiff): Table => ({
-  heads: ["Column", "Change", kindNames.integration, "Label", "State"],
-  rows: changes.map((one) => [[code(sourcePath(one.row))], [one.change], [one.row.integration], [one.row.label], [changeText(one)]]),
-});
-
 /** "14 labelled columns in 2 integrations: 9 hashed, 2 readable, 3 not replicated. 1 breaks a policy." */
 export function totalText({ summary }: Pick<Register, "summary">): string {
   const sum = (key: "columns" | "hashed" | "readable" | "off" | "breaking" | "exempt"): number =>
@@ -83,24 +78,3 @@ export function totalText({ summary }: Pick<Register, "summary">): string {
   const breaking = sum("breaking");
   return `${counted(sum("columns"), "labelled column")} in ${counted(integrations, "integration")}: ${sum("hashed")} hashed, ${sum("readable")} readable${exempt}, ${sum("off")} not replicated.${breaking === 0 ? "" : ` ${breaking === 1 ? "1 breaks" : `${breaking} break`} a policy.`}`;
 }
-
-/** "hashed → readable; expires 2026-01-31 → 2027-01-31"; "" for a row that is new or gone. */
-function changeText({ change, row, values }: RegisterChange): string {
-  if (change !== "changed") return stateText(row);
-  const value = (name: string): string | undefined => values.find((one) => one.name === name)?.from;
-  const before = {
-    replicated: (value("replicated") ?? String(row.replicated)) === "true",
-    hashed: (value("hashed") ?? String(row.hashed)) === "true",
-  };
-  const [old, now] = [stateText(before), stateText(row)];
-  const others = values
-    // If the states are equal, a column that is not replicated was hashed or unhashed.
-    .filter(({ name }) => old === now || (name !== "replicated" && name !== "hashed"))
-    .map(({ name, from, to }) => `${wordOf(name)} ${from === "" ? "(none)" : from} → ${to === "" ? "(none)" : to}`);
-  return joinParts([old === now ? "" : `${old} → ${now}`, ...others], "; ");
-}
-
-/** "approvedBy" as "approved by" */
-const wordOf = (name: string): string => name.replaceAll(/[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`);
-
-export const noChanges = "Nothing changed.";

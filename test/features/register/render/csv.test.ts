@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { registerCsv, registerDiffCsv } from "../../../../src/features/register/render/csv.ts";
-import { diff, registerOf, rows } from "./registers.ts";
+import { registerCsv } from "../../../../src/features/register/render/csv.ts";
+import { registerOf, rows } from "./registers.ts";
 
 test("quotes what RFC 4180 requires, and ends lines with CR LF", () => {
   const text = [...registerCsv(registerOf(rows))].join("");
@@ -8,13 +8,6 @@ test("quotes what RFC 4180 requires, and ends lines with CR LF", () => {
   expect(lines).toHaveLength(rows.length + 2);
   expect(lines[1]).toContain('Orders <b>,8f1c,public,customers,"say ""hi"", a|b",');
   expect(lines[3]).toMatch(/,DPIA-41,privacy@example\.com,2027-03-31$/u);
-});
-
-test("a diff has the change before the columns of the register", () => {
-  const [head, changed, added] = [...registerDiffCsv(diff)].join("").split("\r\n");
-  expect(head).toMatch(/^change,changed,integration,/u);
-  expect(changed).toMatch(/^changed,hashed: false -> true; approvedBy: {2}-> a@example\.com,shop-eu-03,/u);
-  expect(added).toMatch(/^added,,shop-eu-03,/u);
 });
 
 test("is a piece per row, so that a register of any size is written without being in memory", () => {

@@ -1,4 +1,4 @@
-import type { Register, RegisterDiff, RegisterRow } from "../../../../src/core/model/register.ts";
+import type { Register, RegisterRow } from "../../../../src/core/model/register.ts";
 import { newTally, registerExit } from "../../../../src/features/register/register.ts";
 
 const row: RegisterRow = {
@@ -51,19 +51,3 @@ export function registerOf(all: readonly RegisterRow[]): Register {
     exit: registerExit(summary),
   };
 }
-
-export const diff: RegisterDiff = {
-  ...{ target: "prod", from: "2026-10-01T06:00:00.000Z", to: "2026-11-01T06:00:00.000Z", exit: { code: 2, reasons: ["changes"] } },
-  changes: [
-    {
-      change: "changed",
-      row,
-      values: [
-        { name: "hashed", from: "false", to: "true" },
-        { name: "approvedBy", from: "", to: "a@example.com" },
-      ],
-    },
-    { change: "added", row: { ...row, column: "phone" }, values: [] },
-    { change: "removed", row: { ...row, column: "fax" }, values: [] },
-  ],
-};
