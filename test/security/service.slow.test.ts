@@ -79,7 +79,6 @@ const commands: readonly (readonly [command: string, code: number, formats: read
   ["explain SchemaConfig/all public.users", 0, ["json"]],
   ["explain SchemaConfig/nothing", 1, []],
   ["import --dry-run", 0, ["json"]],
-  ["import --suggest", 0, ["json"]],
   ["list", 0, ["json"]],
   ["doctor", 0, ["json"]],
   ["get Tag nothing", 1, []],

@@ -16,7 +16,7 @@ export const withTarget = <T extends { readonly command?: string }>(value: T, of
   value.command === undefined ? value : { ...value, command: forTarget(value.command, of) };
 
 /** Commands without a target, or with other flags for it. */
-const withoutTarget: ReadonlySet<string> = new Set(["compare", "controller", "init", "show"]);
+const withoutTarget: ReadonlySet<string> = new Set(["controller", "init", "show"]);
 
 /** A word of a shell with its quotes, or an operator. */
 const wordPattern = /&&|\|\|?|;|>>?|(?:'[^']*'|"[^"]*"|\\[\s\S]|[^\s'"\\&|;>])+/gu;

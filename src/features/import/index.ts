@@ -7,7 +7,6 @@ const options = {
   "--out <dir>": "Directory for new files",
   "--dry-run": "Show the changes to the files, but write nothing",
   "--literal": "Write schemas as a literal tree instead of rules",
-  "--suggest": "Instead, print a Classification for columns whose names look personal, as comments to confirm",
 } as const satisfies Options;
 
 export interface ImportFlags extends GlobalFlags, FlagsOf<typeof options> {}
