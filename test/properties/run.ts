@@ -15,6 +15,10 @@ export interface Running {
   readonly drift: () => Promise<Plan>;
   readonly apply: (options?: ApplyAccountOptions) => Promise<Result>;
   readonly state: () => AccountState;
+  /** Reads the files of the project again. */
+  readonly reload: () => Promise<void>;
+  /** Changes the account as a person does. */
+  readonly mutate: (change: (state: AccountState) => void) => void;
   /** The requests since the last call. */
   readonly calls: () => readonly Exchange[];
   readonly folder: string;
@@ -62,13 +66,18 @@ export async function withProject<T>(
       }),
     });
     const env = { [keyVariable]: service.apiKey, CANARY: canary };
-    const project = await loadProject({ cwd: folder, env });
+    const load = () => loadProject({ cwd: folder, env });
+    let project = await load();
     const around = { env, signal: new AbortController().signal, clock: clockWithoutWaiting() };
     const result = await use({
       plan: (options = {}) => planAccount(project, options, around),
       drift: async () => (await driftAccount(project, { attribution: false }, around)).report,
       apply: async (options = {}) => (await applyAccount(project, options, around)).result,
       state: service.state,
+      reload: async () => {
+        project = await load();
+      },
+      mutate: (change) => service.mutate(change),
       calls: () => calls.splice(0),
       folder,
     });

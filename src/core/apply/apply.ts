@@ -3,6 +3,7 @@ import { firstRound, planRound } from "../engine/pipeline.ts";
 import { recover } from "../engine/recover.ts";
 import type { PlanOptions, Round, WriteSession } from "../engine/session.ts";
 import { DimsyncError } from "../model/errors.ts";
+import type { Kept } from "../model/kept.ts";
 import type { NotKept, Plan, Result } from "../model/plan.ts";
 import { type Secret, secretsIn } from "../model/settings/secret.ts";
 import { type ConfirmedPlan, confirmSaved } from "./confirm-saved.ts";
@@ -27,6 +28,8 @@ export interface Applied {
   readonly result: Result;
   /** What the service did not keep in this run, texts with other white space included. */
   readonly notKept: readonly NotKept[];
+  /** What the plans of all rounds found kept unreadable. */
+  readonly kept: readonly Kept[];
 }
 
 /**
@@ -44,6 +47,7 @@ export async function apply(session: WriteSession, given: ApplyOptions = {}): Pr
     plan: first,
     result: resultOf(session, [first, ...plans.slice(1)], { items, startedAt }),
     notKept: items.flatMap((item) => item.notKept ?? []),
+    kept: plans.flatMap((plan) => plan.kept ?? []),
   });
   const why = await reasonNotToStart(session, first, options);
   if (why !== undefined) {

@@ -6,6 +6,7 @@ import { nameMatcher } from "../kinds/patterns/names.ts";
 import { isConfigured } from "../kinds/select.ts";
 import { type Address, byText, objectPattern } from "../model/address.ts";
 import { defined } from "../model/json/json.ts";
+import { keptJson } from "../model/kept.ts";
 import { groupBy } from "../model/maps.ts";
 import type { Blocked, DraftItem, Item, NamedObject, Plan, Unmanaged } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
@@ -58,7 +59,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     unmanaged: unmanaged(round, parts),
     ...defined({ loosened: compared.loosened, released: compared.released }),
     ...columnsOf(round, found),
-    ...(round.kind === "Plan" ? defined({ covered: compared.coverage.covered }) : {}),
+    ...(round.kind === "Plan" ? defined({ covered: compared.coverage.covered, kept: keptIn(found) }) : {}),
     policy: policies.findings().filter(({ state }) => complete || state !== "fixed"),
     exemptions: policies.exemptions(),
     readCalls: session.calls(),
@@ -108,6 +109,12 @@ function elsewhereCounts({ elsewhere }: LoadedProject): Pick<Plan, "elsewhere"> 
   const ofObjects = elsewhere.filter(({ kind }) => kindNamed(kind)?.identify !== undefined);
   const counts = [...groupBy(ofObjects, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length] as const);
   return counts.length === 0 ? {} : { elsewhere: Object.fromEntries(counts) };
+}
+
+/** What is kept of the integrations that were compared, for the records. */
+function keptIn(found: readonly DiffResult[]): Plan["kept"] {
+  const byId = new Map(found.flatMap(({ kept }) => (kept === undefined ? [] : [[kept.id, kept.schemas] as const])));
+  return byId.size === 0 ? undefined : keptJson(byId);
 }
 
 /** New and gone columns, in the order of the units, if columns are reviewed. */

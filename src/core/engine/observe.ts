@@ -6,6 +6,7 @@ import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { isFailedCreation, readOr, ServiceError } from "../model/errors.ts";
 import { defined, isObject, own } from "../model/json/json.ts";
+import { keptById, nothingKept } from "../model/kept.ts";
 import { addAll } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import { problemIn, type Resource } from "../model/resource.ts";
@@ -50,13 +51,13 @@ interface ObserveInput {
 }
 
 /** The members of a view that neither the project nor the account has. */
-type RunView = Pick<AccountView, "isDrift" | "recovered" | "fresh" | "listUnmanaged" | "review" | "extended">;
+type RunView = Pick<AccountView, "isDrift" | "recovered" | "fresh" | "listUnmanaged" | "review" | "extended" | "now">;
 
-const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set() };
+const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set(), now: "" };
 
 /** The records of earlier runs that say which live object a manifest has. */
 export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created" | "longestSeen"> &
-  Partial<Pick<RecordsState, "notKept" | "covered">>;
+  Partial<Pick<RecordsState, "notKept" | "covered" | "kept">>;
 
 /** Reads the lists and ids that the manifests need, and identifies every manifest. */
 export async function observeAccount(input: ObserveInput): Promise<ObservedAccount> {
@@ -199,6 +200,7 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
     ignored: () => false,
     notKept: records.notKept ?? new Map(),
     covered: records.covered ?? new Map(),
+    kept: keptById(records.kept ?? nothingKept),
     patch: project.settings.client,
     ...run,
     extended: extendedOf(project, input.run),

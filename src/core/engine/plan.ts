@@ -32,7 +32,7 @@ export type PlanHead = Pick<
   | "elsewhere"
 >;
 
-type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "covered";
+type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "covered" | "kept";
 
 /** What was found. */
 export interface Findings extends Pick<Plan, ReviewMember | "loosened" | "released" | "policy" | "exemptions"> {
@@ -68,7 +68,7 @@ export interface PlanRules {
 export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): Plan {
   const { locate } = rules;
   const { differences, complete, unmanaged, policy, exemptions = [], equal, readCalls } = findings;
-  const { newColumns, goneColumns, neverReviewed, covered, loosened, released } = findings;
+  const { newColumns, goneColumns, neverReviewed, covered, kept, loosened, released } = findings;
   const { runnable, heldItems, heldWaiting, blocked, deferred } = whatRuns(differences, rules);
   const numbering = { kind: head.kind, locate };
   const items = numbered(runnable, numbering);
@@ -99,6 +99,7 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
       goneColumns,
       neverReviewed,
       covered,
+      kept,
     }),
     policy,
     ...(exemptions.length === 0 ? {} : { exemptions }),

@@ -64,6 +64,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
       run: {
         recovered: recovered.ids,
         fresh,
+        now: session.clock.now().toISOString(),
         isDrift: kind === "DriftReport",
         listUnmanaged: options.listUnmanaged === true,
         review,

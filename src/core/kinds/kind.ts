@@ -3,6 +3,7 @@ import type { ColumnReview } from "../model/columns.ts";
 import type { Extended, ExtendedCall } from "../model/extended.ts";
 import type { JsonObject, JsonValue } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
+import type { KeptById, KeptSchemas } from "../model/kept.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Blocked, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject, NotKept } from "../model/plan.ts";
@@ -94,6 +95,10 @@ export interface AccountView {
   readonly covered: ReadonlyMap<Address, ReadonlyMap<string, string>>;
   /** By address and path: values that the service did not keep when an earlier run sent them. */
   readonly notKept: ReadonlyMap<Address, ReadonlyMap<Pointer, Required<Pick<NotKept, "wanted" | "live" | "since">>>>;
+  /** What earlier runs found kept. */
+  readonly kept: KeptById;
+  /** ISO 8601: when the account is compared; "" if nothing is recorded. */
+  readonly now: string;
   /** Whether an `ignore` entry covers this difference; then it is neither shown nor sent. */
   readonly ignored: (address: Address, path: Pointer) => boolean;
   /** The form of a PATCH of schemas; absent: the kind's own. */
@@ -156,6 +161,8 @@ export interface DiffResult extends Difference {
   readonly problems: readonly Problem[];
   /** With `--protect-only`: what is not sent. Kinds leave it out. */
   readonly held?: readonly DraftItem[];
+  /** What is kept of an integration, for the records. Absent if nothing is and was. */
+  readonly kept?: { readonly id: string; readonly schemas: KeptSchemas };
   /** For `schemas.conclude`. Small: it is kept until the last unit is compared. */
   readonly tally?: unknown;
   /** Absent if nothing was compared. For `maxChangedPercent`. */

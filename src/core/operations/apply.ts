@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Applied, type ApplyOptions, apply } from "../apply/apply.ts";
+import { keptAfter } from "../apply/kept.ts";
 import type { Session, WriteSession } from "../engine/session.ts";
 import { type LoadOptions, type Project, withLocations } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
@@ -131,16 +132,18 @@ async function thenRelease<T extends { readonly result: Result }>(writes: Record
   }
 }
 
-/** Records what the service did not keep, and what selectors by live name cover. A run that saw only a part adds to what is known. */
+/** Records what is kept unreadable, what the service did not keep, and what selectors by live name cover. A run that saw only a part adds to what is known. */
 function rememberAccount(
   writes: RecordsRun,
-  { plan, result, notKept }: Omit<Applied, "result"> & { readonly result: Pick<Result, "items"> },
+  { plan, result, notKept, kept }: Omit<Applied, "result"> & { readonly result: Pick<Result, "items"> },
 ): void {
   const isDeclined = result.items.some(({ code }) => code === "E_DECLINED");
   if (!plan.executable || isDeclined) return;
   const known = writes.state();
   const isWhole = plan.partial !== true;
+  const manifestsOf = new Map(plan.items.map(({ address, manifests }) => [address, manifests]));
   writes.remember({
+    kept: keptAfter(known.kept, { found: kept, items: result.items, manifestsOf, at: plan.createdAt }),
     notKept: valuesToKeep(known.notKept, { found: [...(plan.notKept ?? []), ...notKept], isWhole }),
     ...(isWhole ? { covered: coveredNow(known.covered, plan.covered) } : {}),
   });
@@ -193,12 +196,12 @@ function rememberCommit(writes: RecordsRun, commit: AppliedCommit | undefined, h
 export async function recordUnchanged({ settings }: Project, plan: Plan, run: RunEnvironment): Promise<void> {
   const runId = randomUUID();
   const commit = plan.blocked.length > 0 ? undefined : commitOf(plan, plan.git, { runId, at: plan.createdAt });
-  if (commit === undefined && plan.covered === undefined && plan.notKept === undefined) return;
+  if (commit === undefined && plan.covered === undefined && plan.notKept === undefined && plan.kept === undefined) return;
   await withRecords(settings, run.env, async (records) => {
     try {
       const writes = await records.begin({ runId, waitMs: 0, signal: run.signal });
       rememberCommit(writes, commit, false);
-      rememberAccount(writes, { plan, result: { items: [] }, notKept: [] });
+      rememberAccount(writes, { plan, result: { items: [] }, notKept: [], kept: plan.kept === undefined ? [] : [plan.kept] });
       await writes.release();
     } catch (error) {
       if (!(error instanceof DimsyncError)) throw error;

@@ -23,6 +23,15 @@ export const optional =
   (value) =>
     value === undefined ? undefined : read(value);
 
+/** The same object if nothing of it is left out. */
+export const listOf =
+  <T>(read: Reader<T>): Reader<readonly T[]> =>
+  (value) => {
+    if (!Array.isArray(value)) throw new ContentError("a list is missing");
+    const items = value.map((item: unknown) => read(item));
+    return items.every((item, index) => item === value[index]) ? (value as readonly T[]) : items; // each is what the reader returned
+  };
+
 /** A map of such values. The same object if nothing of it is left out: records have thousands. */
 export const mapOf =
   <T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> =>

@@ -1,5 +1,6 @@
 import type { Address } from "../model/address.ts";
 import { type JsonValue, own, sameJson } from "../model/json/json.ts";
+import { type Kept, nothingKept } from "../model/kept.ts";
 import { everyName } from "../model/maps.ts";
 
 /** Values by address, then by a key within the object. Maps, because names of an account may be `__proto__`. */
@@ -45,22 +46,26 @@ export const rememberedParts = everyName<keyof Remembered>({ covered: true, notK
 /** Everything that a run may remember, all of it optional. */
 export interface Facts extends Partial<Remembered> {
   readonly lists?: ListLengths;
+  readonly kept?: Kept;
   readonly commit?: AppliedCommit;
 }
 
 /** What the records remember. */
 export interface Memory extends Remembered {
   readonly longestSeen: ListLengths;
+  /** What manifests keep unreadable in the account. */
+  readonly kept: Kept;
   /** The commit that was applied last. Absent if no run has recorded one. */
   readonly appliedCommit?: AppliedCommit | undefined;
 }
 
-export const noMemory: Memory = { longestSeen: {}, covered: new Map(), notKept: new Map() };
+export const noMemory: Memory = { longestSeen: {}, kept: nothingKept, covered: new Map(), notKept: new Map() };
 
 /** The memory with the facts. The same object if they are known already. */
-export function remembering<M extends Memory>(known: M, { lists = {}, commit, ...facts }: Facts): M {
+export function remembering<M extends Memory>(known: M, { lists = {}, kept = known.kept, commit, ...facts }: Facts): M {
   const next: { readonly [Part in keyof Required<Memory>]: Memory[Part] } = {
     longestSeen: longer(known.longestSeen, lists),
+    kept: sameJson(known.kept, kept) ? known.kept : kept,
     appliedCommit: sameJson(known.appliedCommit, commit) ? known.appliedCommit : (commit ?? known.appliedCommit),
     covered: updated(known.covered, facts.covered),
     notKept: updated(known.notKept, facts.notKept),

@@ -1,11 +1,12 @@
 import { type Address, type Binding, byText, parseAddress } from "../model/address.ts";
 import { canonicalJson } from "../model/json/json.ts";
 import { parseJson, whyNotJson } from "../model/json/parse.ts";
+import type { KeptIntegrations, KeptTable } from "../model/kept.ts";
 import { printableJson } from "../text/control-characters.ts";
 import { emptyState, sharedId } from "./facts.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
 import { holderText, toHolder } from "./process-identity.ts";
-import { ContentError, count, json, mapOf, members, optional, type Reader, text } from "./readers.ts";
+import { ContentError, count, json, listOf, mapOf, members, oneOf, optional, type Reader, text } from "./readers.ts";
 import type { AppliedPlan, Lease, RecordsState, UnlockedRun } from "./records.ts";
 import type { AppliedCommit, NotKept } from "./remembered.ts";
 import type { Content } from "./shared/store.ts";
@@ -130,6 +131,13 @@ const commit: Reader<AppliedCommit> = (value) => {
   if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(found.commit)) throw new ContentError("the commit is not an id of a commit");
   return found;
 };
+const keptTable: Reader<KeptTable> = listOf(
+  members<KeptTable[number]>({ as: oneOf(["hashed", "disabled"]), by: address, since: text, columns: optional(listOf(text)) }),
+);
+const keptIntegrations = members<KeptIntegrations>({
+  ids: listOf(text),
+  schemas: mapOf(members<KeptIntegrations["schemas"][string]>({ itself: optional(count), tables: mapOf(count) })),
+});
 const notKept = members<NotKept>({ wanted: json, live: json, since: text });
 
 const storedLease = members<Omit<Lease, "holder">>({
@@ -203,6 +211,21 @@ const mapByAddress = <T>(read: Reader<T>): Section<Map<Address, Map<string, T>>>
   parts: (all) => [...all].flatMap(([of, values]) => [...values].map(([key, value]) => [of, key, read(value)])),
 });
 
+/** A line for each table, then for each group of integrations, which name tables by their positions. */
+const keptSection: Section<{ readonly tables: KeptTable[]; readonly integrations: KeptIntegrations[] }> = {
+  isSorted: false,
+  empty: () => ({ tables: [], integrations: [] }),
+  add(kept, [name, value]) {
+    if (name === "table") kept.tables.push(keptTable(value));
+    else kept.integrations.push(keptIntegrations(value));
+    return kept;
+  },
+  parts: ({ tables, integrations }) => [
+    ...tables.map((table) => ["table", keptTable(table)]),
+    ...integrations.map((one) => ["integrations", keptIntegrations(one)]),
+  ],
+};
+
 /** In the order of the text. */
 const sections: { readonly [K in keyof Flat]-?: Section<Flat[K]> } = {
   epoch: { isSorted: false, empty: () => 0, add: (_, [epoch]) => count(epoch), parts: (epoch) => [[epoch]] },
@@ -227,6 +250,7 @@ const sections: { readonly [K in keyof Flat]-?: Section<Flat[K]> } = {
     add: (lengths, [name, length]) => ({ ...lengths, [text(name)]: count(length) }),
     parts: (lengths) => Object.entries(lengths),
   },
+  kept: keptSection,
   covered: mapByAddress(text),
   notKept: mapByAddress(notKept),
 };

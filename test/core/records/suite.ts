@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { DimsyncError } from "../../../src/core/model/errors.ts";
+import { keptJson } from "../../../src/core/model/kept.ts";
 import type { Intent, Settlement } from "../../../src/core/records/history.ts";
 import type { BeginOptions, Records, RecordsRun } from "../../../src/core/records/records.ts";
 import type { Facts } from "../../../src/core/records/remembered.ts";
@@ -372,8 +373,26 @@ function contentTests(openStore: OpenStore): void {
 
 const commit = { commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" };
 
+const kept = { as: "disabled", by: "SchemaConfig/shops", since: "2026-11-03T08:00:00.000Z" } as const;
+
 const allFacts: Required<Facts> = {
   lists: { integrations: 51 },
+  kept: keptJson(
+    new Map([
+      [
+        "8f1c",
+        new Map([
+          [
+            "__proto__",
+            new Map([
+              ["users", [{ ...kept, columns: ["email"] }]],
+              [undefined, [kept]],
+            ]),
+          ],
+        ]),
+      ],
+    ]),
+  ),
   commit,
   covered: new Map([["SchemaConfig/shops", new Map([...["8f1c", "__proto__"].map((id) => [id, "shop 3"] as const)])]]),
   notKept: new Map([["Schemas/orders", new Map([["/schemas/public", { wanted: true, live: null, since: "2026-11-03T08:00:00.000Z" }]])]]),

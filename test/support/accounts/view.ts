@@ -53,6 +53,8 @@ export const user = (id: string, email: string, name: string): LiveUser => ({ id
 export const nothingElse = {
   notKept: new Map(),
   covered: new Map(),
+  kept: new Map(),
+  now: "2026-11-28T08:00:00.000Z",
   naming: { ofLive: new Map(), ofManifest: new Map(), manifests: new Map() },
   addressesOf: (address: Address) => [address],
   goneIds: new Set<string>(),

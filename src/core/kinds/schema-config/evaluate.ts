@@ -1,7 +1,7 @@
 import type { LiveColumn, LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
-import { comparePaths, type Depth, isEnabled } from "../../model/schema-tree.ts";
+import { type ColumnPath, comparePaths, type Depth, isEnabled } from "../../model/schema-tree.ts";
 import {
   checkColumnChanges,
   checkExpectations,
@@ -13,6 +13,7 @@ import {
   isSwitchedOff,
   type NodeChange,
   newEvaluation,
+  noteKept,
   type TableState,
 } from "./evaluation.ts";
 import { literalColumnMaps, literalColumns, literalSchemas, literalTables, memberOf } from "./literal-trees.ts";
@@ -138,6 +139,12 @@ function evaluateColumns(walk: Walk, table: TableState, isUnruled: boolean): Ste
   const asWritten = isUnruled && literals?.length === 1 && !isExposing ? countAsWritten(literals[0], columns) : undefined;
   if (asWritten === undefined) return compareColumns(walk, table, columns);
   walk.liveColumns += asWritten;
+  const [layer] = walk.program.layers;
+  for (const [name, { enabled, hashed }] of layer === undefined ? [] : Object.entries(literals?.[0] ?? {})) {
+    const column = hashed === true || enabled === false ? columns[name] : undefined;
+    if (column === undefined) continue;
+    keepColumn(walk, [table.path[0], table.path[1], name], { column, resolution: { enabled, enabledBy: layer, hashed, hashedBy: layer } });
+  }
   return undefined;
 }
 
@@ -189,9 +196,23 @@ function compareOne(loop: ColumnLoop, name: string, column: LiveColumn): void {
   const resolution = literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, 2);
   const { enabled, hashed } = resolution;
   if (!resolution.covered && !resolution.ignored) walk.unmanagedColumns++;
+  if (hashed === true || enabled === false) keepColumn(walk, [table.path[0], table.path[1], name], { column, resolution });
   const differs = (enabled !== undefined && enabled !== column.enabled) || (hashed !== undefined && hashed !== column.hashed);
   if (differs || (replicated && !wasReplicated) || match.expectations.length > 0 || switchedOff?.has(name) === true)
     compareColumn(walk, table, { name, column, match, resolution });
+}
+
+function keepColumn(
+  walk: Walk,
+  path: ColumnPath,
+  {
+    column,
+    resolution,
+  }: { readonly column: LiveColumn; readonly resolution: Pick<Resolution, "enabled" | "enabledBy" | "hashed" | "hashedBy"> },
+): void {
+  const { enabled, enabledBy, hashed, hashedBy } = resolution;
+  if (hashed === true && hashedBy !== undefined) noteKept(walk, path, "hashed", { before: column.hashed, by: hashedBy });
+  if (enabled === false && enabledBy !== undefined) noteKept(walk, path, "enabled", { before: column.enabled, by: enabledBy });
 }
 
 function endColumns({ walk, table: { literals }, position, literalCount }: ColumnLoop): void {

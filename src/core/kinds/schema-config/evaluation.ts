@@ -1,5 +1,6 @@
 import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
+import type { KeepingNodes } from "../../model/kept.ts";
 import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
@@ -79,6 +80,8 @@ export interface Evaluation {
   readonly unmet: Unmet[];
   /** Values that manifests set and the service does not show, except those of `changes`. */
   readonly unshown: Pointer[];
+  /** What manifests keep unreadable. */
+  readonly keeping: Map<string, Map<string | undefined, KeepingDraft[]>>;
   readonly stats: RunningStats;
   /** Live schemas, tables and columns, covered or not. */
   liveNodes: number;
@@ -101,6 +104,7 @@ export const newEvaluation = (cache: RuleCache, isLeftOut: IsLeftOut): Evaluatio
   uncovered: [emptySample(), emptySample(), emptySample()],
   unmet: [],
   unshown: [],
+  keeping: new Map(),
   stats: newStats(cache),
   liveNodes: 0,
   liveColumns: 0,
@@ -108,6 +112,32 @@ export const newEvaluation = (cache: RuleCache, isLeftOut: IsLeftOut): Evaluatio
   exposedColumns: 0,
   hasMissingColumns: false,
 });
+
+interface KeepingDraft extends KeepingNodes {
+  readonly columns?: string[];
+}
+
+/** Notes that manifests keep a node: hashed if it is a column and `key` says so, else disabled. */
+export function noteKept({ keeping, program }: Evaluation, [schema, table, column]: NodePath, key: Field, { before, by }: Kept): void {
+  const tables = getOrAdd(keeping, schema, () => new Map<string | undefined, KeepingDraft[]>());
+  const nodes = getOrAdd(tables, table, () => []);
+  const [as, isKept] = key === "hashed" ? (["hashed", before === true] as const) : (["disabled", before === false] as const);
+  const config = by.type === "rule" ? program.layers[by.layer]?.config : by.config;
+  const address = config?.address ?? "";
+  const isLike = (one: KeepingDraft): boolean =>
+    one.as === as && one.by === address && one.isKept === isKept && (one.columns === undefined) === (column === undefined);
+  let group = nodes.find(isLike);
+  if (group === undefined) {
+    group = { as, by: address, isKept, ...(column === undefined ? {} : { columns: [] }) };
+    nodes.push(group);
+  }
+  if (column !== undefined) group.columns?.push(column);
+}
+
+interface Kept {
+  readonly before: boolean | undefined;
+  readonly by: ValueSource;
+}
 
 /** A leaf with its live value. */
 interface Leaf {
@@ -130,12 +160,13 @@ export function collectValue(evaluation: Evaluation, { path, key, before }: Leaf
     return before;
   }
   const after = set ?? (unmatched === undefined ? before : unmatched.mode === "enable");
+  const by = set === undefined ? unmatched : key === "enabled" ? resolution.enabledBy : resolution.hashedBy;
+  if (depth < 2 && after === false && by !== undefined) noteKept(evaluation, path, key, { before, by });
   if (after === undefined || after === before || evaluation.isLeftOut(path, key, { before, after })) return before;
   if (before === undefined && riskOf(key, after) === "exposes") {
     evaluation.unshown.push(nodePointer(path, key));
     return before;
   }
-  const by = set === undefined ? unmatched : key === "enabled" ? resolution.enabledBy : resolution.hashedBy;
   if (by !== undefined) evaluation.changes.push({ path, key, before, after, risk: riskOf(key, after), cause: causeOf(by, path, key), by });
   return after;
 }

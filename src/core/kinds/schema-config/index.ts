@@ -1,8 +1,10 @@
-import { type Address, schemasKind } from "../../model/address.ts";
+import { type Address, byText, schemasKind } from "../../model/address.ts";
 import { newNodeChanges } from "../../model/changes.ts";
 import { isFailedCreation, readOr, type ServiceError } from "../../model/errors.ts";
 import { defined, type JsonObject } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
+import { hasNode, type KeptBefore, keptNow } from "../../model/kept.ts";
+import type { LiveSchemas } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
@@ -162,6 +164,7 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
       ...unshownValues(address, { exposing: evaluation.unshown, sentBefore }),
     ],
     ...(notKept.length === 0 ? {} : { notKept }),
+    ...keptOf(unit, { tree, evaluation, account }),
     unmanagedColumns: evaluation.unmanagedColumns,
     // An integration that this run has created is configured for the first time, so everything changes.
     ...(account.fresh.has(liveId)
@@ -178,6 +181,22 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
     ...(account.listUnmanaged === true ? { unmanagedTables: unmanagedTables(rules, tree).map((one) => ({ address, ...one })) } : {}),
     ...(tally === undefined ? {} : { tally: { ...tally, name, targets, lacking: missing.lacking } satisfies UnitTally }),
   };
+}
+
+interface KeptInput {
+  readonly tree: LiveSchemas;
+  readonly evaluation: Evaluation;
+  readonly account: AccountView;
+}
+
+/** What is kept of the integration. What is gone stays kept: the account may show it again, or under another name. */
+function keptOf({ address, liveId }: SchemaConfigUnit, { tree, evaluation: { keeping }, account }: KeptInput): Pick<DiffResult, "kept"> {
+  const before = account.kept.get(liveId);
+  for (const tables of keeping.values()) for (const nodes of tables.values()) for (const { columns } of nodes) columns?.sort(byText);
+  const isGivenUp = ({ path, as, isWanted }: KeptBefore): boolean =>
+    (!isWanted && hasNode(tree, path) === true) || account.ignored(address, nodePointer(path, as === "hashed" ? "hashed" : "enabled"));
+  const schemas = keptNow(before, keeping, { since: account.now, isGivenUp });
+  return schemas.size === 0 && before === undefined ? {} : { kept: { id: liveId, schemas } };
 }
 
 /** The schema of a new integration may not be discovered yet. */

@@ -1,4 +1,5 @@
 import { visible } from "../../text/control-characters.ts";
+import { counted } from "../../text/counts.ts";
 import { admissible, type Fact, withFacts } from "../facts.ts";
 import type { Instant } from "../lease.ts";
 import { holderText, thisHolder } from "../process-identity.ts";
@@ -166,9 +167,10 @@ function lineOf(fact: Fact, addresses: ReadonlyMap<string, string>): string {
 }
 
 /** "applied commit 3af9…, list lengths {"tags":3}" */
-function memoryText({ lists, commit, ...byAddress }: Facts): string {
+function memoryText({ lists, kept, commit, ...byAddress }: Facts): string {
   const parts = [
     commit === undefined ? "" : `applied commit ${commit.commit}`,
+    kept === undefined ? "" : `what is kept of ${counted(kept.integrations.flatMap(({ ids }) => ids).length, "integration")}`,
     lists === undefined ? "" : `list lengths ${JSON.stringify(lists)}`,
     ...Object.entries(byAddress).map(([name, values]) => `${name} of ${[...(values?.keys() ?? [])].join(", ")}`),
   ];
