@@ -1,7 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { DimsyncError, interruptedError, messageOf } from "../core/model/errors.ts";
-import { newPauses } from "../core/model/runtime/event-loop.ts";
 import { masked } from "../core/model/settings/secret.ts";
 import type { Document, RenderOptions } from "../core/render/document.ts";
 import { formats, type Text } from "../core/render/formats.ts";
@@ -92,13 +91,11 @@ async function writeForms(context: Context, to: readonly Destination[], forms: F
 }
 
 async function print(io: Io, pieces: Iterable<string>, format: string): Promise<void> {
-  const pause = newPauses();
   for (const piece of pieces) {
     // Its renderer breaks the workflow commands in names.
     if (format === "github") writeCommands(io.stdout, piece);
     else io.stdout(piece);
     await io.stdoutDrained?.();
-    await pause();
   }
 }
 

@@ -5,7 +5,6 @@ import { defined, emptyRecord } from "../../src/core/model/json/json.ts";
 import type { LiveSchemas } from "../../src/core/model/live.ts";
 import type { NodePath } from "../../src/core/model/nodes.ts";
 import type { SchemaTree } from "../../src/core/model/resource.ts";
-import { atOnce } from "../../src/core/model/runtime/event-loop.ts";
 import { setFields, type WritableNode } from "../../src/core/model/schema-tree.ts";
 
 /** What the SchemaConfigs of an integration manage, as one literal tree: rules and `unmatched` are resolved over the live names. */
@@ -18,6 +17,6 @@ export function expand(rules: RuleCache, live: LiveSchemas): SchemaTree {
       defined({ enabled: managedEnabled(managed), hashed: managed.resolution.hashed, ...textsOf(managed.resolution) }),
     );
   const question: Question = { schema: add, table: add, column: add };
-  atOnce(scan(live, [question], { rules, order: "by-name" }));
+  scan(live, [question], { rules, order: "by-name" });
   return schemas;
 }

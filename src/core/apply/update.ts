@@ -5,7 +5,6 @@ import { isObject, type JsonObject, type JsonValue, own, sameJson } from "../mod
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import { addAll } from "../model/maps.ts";
 import type { Item, NotKept } from "../model/plan.ts";
-import { withPauses } from "../model/runtime/event-loop.ts";
 import type { PlannedRequest, WriteAnswer } from "../model/service.ts";
 import { secretsIn } from "../model/settings/secret.ts";
 import { backoffMs } from "../service/retry.ts";
@@ -32,10 +31,10 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
   let live: Live | undefined = await update.reread(item, session.writer.reads);
   if (live === undefined) return { outcome: "failed", code: "E_GONE", message: `${item.liveId ?? item.address} is gone from the account.` };
   // If responses show nothing of the object, neither do reads show all of it.
-  const stale = await withPauses(staleNodes(item, update.document(item, live), update.answered !== undefined));
+  const stale = staleNodes(item, update.document(item, live), update.answered !== undefined);
   if (stale.length > 0)
     return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(stale)}.` };
-  const isBasisKept = item.basis === undefined || update.basis === undefined || (await withPauses(update.basis(item, live))) === item.basis;
+  const isBasisKept = item.basis === undefined || update.basis === undefined || update.basis(item, live) === item.basis;
   if (!isBasisKept) return exposesOther;
   await step.records.take();
   const notes: string[] = [];
@@ -146,7 +145,7 @@ async function afterUnclear<Live>(step: UpdateStep<Live>, body: JsonObject, erro
     },
   );
   const document = update.document(item, after);
-  const { different, equal } = await withPauses(verifyWrite(body, document));
+  const { different, equal } = verifyWrite(body, document);
   // A request takes effect as a whole, so the readable values also prove those that no read returns
   // (an asset).
   if (after !== undefined && different.length === 0 && equal > 0)
@@ -203,7 +202,7 @@ async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: L
     return { address: item.address, path, wanted: wanted ?? null, live: is ?? null, since };
   });
   if (!isReached(found)) return { live, ending: { ...unreachedEnding(found), notKept }, missing: [...found.different, ...found.unseen] };
-  const appeared = update.appeared === undefined ? [] : await withPauses(update.appeared(step.live, live));
+  const appeared = update.appeared === undefined ? [] : update.appeared(step.live, live);
   if (appeared.length > 0) return { live, ending: appearedEnding(appeared) };
   if (found.spaced.length === 0) return { live };
   return {
@@ -245,11 +244,11 @@ function unreachedEnding({ different, unseen, unintended }: Found): Ending {
 
 async function compared<Live>({ item, update, live: before }: UpdateStep<Live>, body: JsonObject, live: Live): Promise<Found> {
   const document = update.document(item, live);
-  const { different: all, unseen: absent } = await withPauses(verifyWrite(body, document));
+  const { different: all, unseen: absent } = verifyWrite(body, document);
   const unseen = absent.length === 0 ? absent : withoutUnshown(absent, item);
   const spaced = all.filter((pointer) => differsInSpace(atPointer(body, pointer), atPointer(document, pointer)));
   const different = spaced.length === 0 ? all : all.filter((pointer) => !spaced.includes(pointer));
   const isWhole = different.length + unseen.length === 0;
-  const unintended = isWhole && update.unintended !== undefined ? await withPauses(update.unintended(before, live, body)) : [];
+  const unintended = isWhole && update.unintended !== undefined ? update.unintended(before, live, body) : [];
   return { different, spaced, unseen, unintended };
 }

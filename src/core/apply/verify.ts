@@ -2,7 +2,6 @@ import { eachChange } from "../model/changes.ts";
 import { isObject, type JsonObject, type JsonValue, own, sameJson } from "../model/json/json.ts";
 import { escaped, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
-import { isStep, type Steps } from "../model/runtime/event-loop.ts";
 import { isSecretReference } from "../model/settings/secret.ts";
 import { andMore, moreOf } from "../text/lists.ts";
 import { cutEnd } from "../text/values.ts";
@@ -19,21 +18,19 @@ interface Asked {
  * Calls `each` for the values that a body asks for. Secrets are left out, because no response shows them, and so are empty maps: `tables: {}` is sent
  * because the interface may require it, and has no effect.
  */
-function* eachAsked(body: JsonObject, document: JsonObject, each: (asked: Asked) => void): Steps<void> {
-  let done = 0;
-  const visit = function* (sentIn: JsonObject, nowIn: JsonObject, above: Pointer): Steps<void> {
+function eachAsked(body: JsonObject, document: JsonObject, each: (asked: Asked) => void): void {
+  const visit = (sentIn: JsonObject, nowIn: JsonObject, above: Pointer): void => {
     for (const key of Object.keys(sentIn)) {
       const sent = own(sentIn, key);
       const now = own(nowIn, key);
       const pointer = `${above}/${escaped(key)}`;
       if (sent === undefined || isSecretReference(sent)) continue;
       // Members of JSON are JSON.
-      if (isObject(sent)) yield* visit(sent as JsonObject, isObject(now) ? (now as JsonObject) : {}, pointer);
+      if (isObject(sent)) visit(sent as JsonObject, isObject(now) ? (now as JsonObject) : {}, pointer);
       else each({ pointer, sent, now });
-      if (isStep(++done)) yield;
     }
   };
-  yield* visit(body, document, "");
+  visit(body, document, "");
 }
 
 export interface Verification {
@@ -46,11 +43,11 @@ export interface Verification {
 }
 
 /** Compares a live document with the values that a body asks for. */
-export function* verifyWrite(body: JsonObject, document: JsonObject): Steps<Verification> {
+export function verifyWrite(body: JsonObject, document: JsonObject): Verification {
   const different: Pointer[] = [];
   const unseen: Pointer[] = [];
   let equal = 0;
-  yield* eachAsked(body, document, ({ pointer, sent, now }) => {
+  eachAsked(body, document, ({ pointer, sent, now }) => {
     if (now === undefined) unseen.push(pointer);
     else if (sameJson(now, sent)) equal++;
     else different.push(pointer);
@@ -69,15 +66,14 @@ export interface StaleNode {
  * The values that the item sends, compared with those at planning: `before` of a change; a body repeats all others, such as
  * those of ancestors. What was not known at planning is left out. `isShown`: whether the document has all values of the object.
  */
-export function* staleNodes(item: Item, document: JsonObject, isShown: boolean): Steps<readonly StaleNode[]> {
+export function staleNodes(item: Item, document: JsonObject, isShown: boolean): readonly StaleNode[] {
   const before = new Map<Pointer, JsonValue | undefined>();
   for (const change of eachChange(item)) {
-    if (isStep(before.size)) yield;
     before.set(change.path, change.before);
   }
   const stale = new Map<Pointer, StaleNode>();
   for (const { body } of item.requests)
-    yield* eachAsked(body, document, ({ pointer, sent, now }) => {
+    eachAsked(body, document, ({ pointer, sent, now }) => {
       const isChanged = before.has(pointer);
       const planned = isChanged ? before.get(pointer) : sent;
       const isKnown = planned !== undefined && (isChanged || isShown || now !== undefined);

@@ -8,7 +8,6 @@ import type { AuditEntry } from "../model/live.ts";
 import { getOrAdd } from "../model/maps.ts";
 import { type Attribution, type Item, type Manual, type Plan, unmanagedObjects } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
-import type { Steps } from "../model/runtime/event-loop.ts";
 import { titles } from "../model/titles.ts";
 import { andMore } from "../text/lists.ts";
 import { timeOf, unreadText } from "./audit.ts";
@@ -32,11 +31,11 @@ const ownAgent = /^dimsync\/\S+ \(run\/(?<run>[^)]+)\)/u;
 const maxPerObject = 500;
 
 /** The report with the best attribution for each difference. Changes that only the manifests made (origin "config") have none. */
-export function* attribute(report: Plan, entries: readonly AuditEntry[], known: KnownObjects = {}): Steps<Plan> {
+export function attribute(report: Plan, entries: readonly AuditEntry[], known: KnownObjects = {}): Plan {
   const ids = idsIn(report, known);
   const find = finder(entries, report, ids);
   const items: Item[] = [];
-  for (const item of report.items) items.push(yield* attributeItem(item, objectNames(item.address, ids), find));
+  for (const item of report.items) items.push(attributeItem(item, objectNames(item.address, ids), find));
   return { ...report, items, manual: report.manual.map((step) => attributeStep(step, objectNames(step.address, ids), find)) };
 }
 
@@ -49,10 +48,10 @@ const liveNames = ({ liveId, liveName }: Pick<Item, "liveId" | "liveName">, { id
   names: liveName === undefined ? names : [liveName, ...names],
 });
 
-function* attributeItem(item: Item, byAddress: ObjectNames, findAny: Find): Steps<Item> {
+function attributeItem(item: Item, byAddress: ObjectNames, findAny: Find): Item {
   if (item.action === "create" || item.action === "bind") return item;
   const find = findAny(liveNames(item, byAddress));
-  const changes = yield* withTraces(item.changes, ({ path, origin }) => {
+  const changes = withTraces(item.changes, ({ path, origin }) => {
     if (origin === "config") return {};
     const topic = topicOf(item.address, path, item.action === "relate");
     const attribution = find(topic, nodesOf(item.address, path));

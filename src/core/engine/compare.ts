@@ -7,7 +7,7 @@ import { isFailedCreation, ServiceError } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
 import { type Blocked, type DraftItem, isOfRelation } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
-import { newPauses, type Steps, withPauses } from "../model/runtime/event-loop.ts";
+import { turn } from "../model/runtime/clock.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
 import type { CheckedUnit } from "./checks/policies.ts";
@@ -45,7 +45,7 @@ interface ComparisonInput {
   readonly concurrency: number;
   readonly needs: ReadNeeds;
   /** Called with every live object while it is in memory, and with its differences. */
-  readonly checkUnit: (compared: CheckedUnit) => Steps<void>;
+  readonly checkUnit: (compared: CheckedUnit) => void;
   /** Aborted: nothing more is compared, as if its reads had failed. */
   readonly signal: AbortSignal;
 }
@@ -61,12 +61,11 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   const { asked, before, parts, objects } = unitsOf(input);
   const total = asked.length;
   const limit = pLimit(concurrency);
-  const pause = newPauses(() => throwIfInterrupted(input.signal));
   const shared = newSharing();
   let done = 0;
   const compareNext = async (one: KindUnit): Promise<ComparedUnit> => {
     try {
-      const compared = await compareUnit(one, input, pause);
+      const compared = await compareUnit(one, input);
       return { ...compared, found: { ...compared.found, items: compared.found.items.map(shared) } };
     } finally {
       done++;
@@ -114,21 +113,19 @@ interface ComparedUnit {
   readonly failed: boolean;
 }
 
-async function compareUnit({ kind, unit }: KindUnit, input: ComparisonInput, pause: ReturnType<typeof newPauses>): Promise<ComparedUnit> {
+async function compareUnit({ kind, unit }: KindUnit, input: ComparisonInput): Promise<ComparedUnit> {
   const { observed, reads, needs, checkUnit, base, protectOnly } = input;
   const { account } = observed;
   try {
+    await turn();
     throwIfInterrupted(input.signal);
-    await pause();
     const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads, needs);
-    await pause();
-    const all = withLiveName(withoutIgnored(await withPauses(kind.diff(unit, live, account), pause), account), unit, account);
+    const all = withLiveName(withoutIgnored(kind.diff(unit, live, account), account), unit, account);
     const found = protectOnly === true ? holdOthers(all) : all;
-    await pause();
-    await withPauses(checkUnit({ kind, unit, live, difference: found }), pause);
+    checkUnit({ kind, unit, live, difference: found });
     if (isEqual(all)) return { kind, found, equal: unit.address, failed: false };
     const isTraced = base !== undefined || account.isDrift;
-    return { kind, found: isTraced ? await withOrigin(found, { kind, unit, live, pause }, base) : found, failed: false };
+    return { kind, found: isTraced ? withOrigin(found, { kind, unit, live }, base) : found, failed: false };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     if (isFailedCreation(error)) {

@@ -22,7 +22,6 @@ import type { LiveSchemas } from "../model/live.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { NotKept } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
-import { withPauses } from "../model/runtime/event-loop.ts";
 import type { Field, TablePath } from "../model/schema-tree.ts";
 import type { PlannedRequest, Reads } from "../model/service.ts";
 import { nodeText } from "../text/paths.ts";
@@ -84,14 +83,14 @@ async function explainUnit(unit: SchemaConfigUnit, { reads, account, needs }: Ob
     ([schema, table]) => schema !== path[0] || table !== path[1],
   );
   const whole = await withColumns({ id, tree }, explained, reads);
-  const { items, problems, review, notKept = [] } = await withPauses(schemaConfig.diff(unit, whole, account));
+  const { items, problems, review, notKept = [] } = schemaConfig.diff(unit, whole, account);
   const liveName = account.list(integrations).byId.get(unit.liveId ?? "")?.name;
   const isIgnored = (key: Field): boolean => account.ignored(unit.address, nodePointer(path, key));
   const { isLeftOut } = leavingOut(unit, whole.tree, account);
   const changes = items.flatMap((item) => [...eachChange(item)]);
   const absent = absenceOf(whole.tree, path);
   const switchedOff = review && switchedOffBy(unit, review);
-  const evaluation = await withPauses(evaluate(unit.rules, whole.tree, { isLeftOut, switchedOff }));
+  const evaluation = evaluate(unit.rules, whole.tree, { isLeftOut, switchedOff });
   const ofNode = notKept.filter((one) => one.path.slice(0, one.path.lastIndexOf("/")) === nodePointer(path));
   const disabled = disabledAbove(whole.tree, path, new Map(changes.map((change) => [change.path, change.after])));
   return {

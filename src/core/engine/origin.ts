@@ -10,7 +10,6 @@ import type { NodePath } from "../model/nodes.ts";
 import type { Cause, Change, DraftFacts, DraftItem, Manual, Origin } from "../model/plan.ts";
 import { isError, type Locate, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { isStep, type newPauses, type Steps, withPauses } from "../model/runtime/event-loop.ts";
 import type { ObservedAccount } from "./observe.ts";
 
 /** The same account, compared with the manifests of a base ref. */
@@ -65,16 +64,16 @@ export function baseResources(resources: readonly Resource[], compared: readonly
 }
 
 /** The differences of one unit, each with its origin. It is `unknown` without a base. */
-export async function withOrigin(
+export function withOrigin(
   found: DiffResult,
-  { kind, unit, live, pause }: KindUnit & { readonly live: unknown; readonly pause: ReturnType<typeof newPauses> },
+  { kind, unit, live }: KindUnit & { readonly live: unknown },
   base: BaseView | undefined,
-): Promise<DiffResult> {
-  if (base === undefined || !base.isComplete) return withPauses(markOrigin(found, undefined), pause);
+): DiffResult {
+  if (base === undefined || !base.isComplete) return markOrigin(found, undefined);
   const before = base.unitByObject.get(objectOf({ kind, unit }))?.unit;
-  if (before === undefined) return withPauses(markOrigin(found, emptyDiff), pause);
-  const atBase = await withPauses(kind.diff(before, live, base.account), pause);
-  return withPauses(markOrigin(found, atBase, removedOf({ kind, unit, live, before }, base)), pause);
+  if (before === undefined) return markOrigin(found, emptyDiff);
+  const atBase = kind.diff(before, live, base.account);
+  return markOrigin(found, atBase, removedOf({ kind, unit, live, before }, base));
 }
 
 type RemovedOf = (change: Change<DraftFacts>) => Cause | undefined;
@@ -104,8 +103,8 @@ function removedOf(
  * Without a second diff, every origin is `unknown`. If the base manifests have errors, differences
  * that its diff does not contain are `unknown` too, because it may have stopped early.
  */
-function* markOrigin(found: DiffResult, base: DiffResult | undefined, removedOf?: RemovedOf): Steps<DiffResult> {
-  const desiredAtBase = base === undefined ? undefined : yield* desiredValues(base);
+function markOrigin(found: DiffResult, base: DiffResult | undefined, removedOf?: RemovedOf): DiffResult {
+  const desiredAtBase = base === undefined ? undefined : desiredValues(base);
   const steps = new Set((base?.items ?? []).map(stepOf));
   const notInBase: Origin = base === undefined || base.problems.some(isError) ? "unknown" : "config";
   const originOf = (path: Pointer, desired: unknown): Origin => {
@@ -113,7 +112,7 @@ function* markOrigin(found: DiffResult, base: DiffResult | undefined, removedOf?
     if (atBase === undefined) return notInBase;
     return atBase === canonicalJson(desired ?? null) ? "drift" : "conflict";
   };
-  const mark = function* (item: DraftItem): Steps<DraftItem> {
+  const mark = (item: DraftItem): DraftItem => {
     // Recording an id concerns the bindings, not the account or the manifests.
     if (item.action === "bind" || base === undefined) return withOneOrigin(item, "unknown");
     // A create or a relation is one change: it only matters whether the base manifests had it.
@@ -122,13 +121,13 @@ function* markOrigin(found: DiffResult, base: DiffResult | undefined, removedOf?
       origin: originOf(change.path, change.after),
       ...defined({ removed: removedOf?.(change) }),
     });
-    return { ...item, changes: yield* withTraces(item.changes, traceOf) };
+    return { ...item, changes: withTraces(item.changes, traceOf) };
   };
   const markManual = (step: Omit<Manual, "id">): Omit<Manual, "id"> => ({ ...step, origin: originOf(step.path, step.expected) });
   const items: DraftItem[] = [];
   const held: DraftItem[] = [];
-  for (const item of found.items) items.push(yield* mark(item));
-  for (const item of found.held ?? []) held.push(yield* mark(item));
+  for (const item of found.items) items.push(mark(item));
+  for (const item of found.held ?? []) held.push(mark(item));
   return { ...found, items, ...(found.held === undefined ? {} : { held }), manual: found.manual.map(markManual) };
 }
 
@@ -145,12 +144,11 @@ const stepOf = ({ action, address, naturalKey }: StepKey): string =>
 const resourcePart = (address: Address): string => (address.includes("#") ? address.slice(address.indexOf("#")) : "");
 
 /** The desired value of each path that differs, as canonical JSON. */
-function* desiredValues({ items, manual }: DiffResult): Steps<ReadonlyMap<Pointer, string>> {
+function desiredValues({ items, manual }: DiffResult): ReadonlyMap<Pointer, string> {
   const desired = new Map<Pointer, string>();
   for (const item of items)
     if (item.action === "update")
       for (const { path, after } of eachChange(item)) {
-        if (isStep(desired.size)) yield;
         desired.set(path, canonicalJson(after ?? null));
       }
   for (const { path, expected } of manual) desired.set(path, canonicalJson(expected ?? null));

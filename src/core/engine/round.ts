@@ -10,7 +10,6 @@ import { getOrAdd } from "../model/maps.ts";
 import type { Loosened, Manual, Plan, Released } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { type Steps, withPauses } from "../model/runtime/event-loop.ts";
 import type { Reads } from "../model/service.ts";
 import type { RecordsState } from "../records/records.ts";
 import { counted } from "../text/counts.ts";
@@ -142,10 +141,10 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     protectOnly: options.protectOnly === true,
     concurrency: session.project.settings.client.concurrency,
     needs,
-    checkUnit: function* (unit) {
+    checkUnit: (unit) => {
       paths.look(unit, unit.live, view.account);
-      yield* policies.checkUnit(unit, questions);
-      if (loosened !== undefined) yield* loosened.checkUnit(unit);
+      policies.checkUnit(unit, questions);
+      if (loosened !== undefined) loosened.checkUnit(unit);
     },
     signal: session.signal,
   });
@@ -182,7 +181,7 @@ interface ReleasedInput {
   readonly reads: Reads;
   readonly needs: ReadNeeds;
   /** Called with the live object of each, which is read for its columns, and what the current manifests have of it. */
-  readonly onLive: ((base: KindUnit, now: Unit | undefined, live: unknown) => Steps<void>) | undefined;
+  readonly onLive: ((base: KindUnit, now: Unit | undefined, live: unknown) => void) | undefined;
 }
 
 /**
@@ -216,7 +215,7 @@ async function releasedObjects({ account, base, compared, reads, needs, onLive }
     const columns = await readOr(
       async () => {
         const live = await one.kind.observe?.(one.unit, reads, needs);
-        if (onLive !== undefined) await withPauses(onLive(one, now, live));
+        if (onLive !== undefined) onLive(one, now, live);
         const before = await managedColumns(one, live, base.account);
         const still = now === undefined ? 0 : await managedColumns({ ...one, unit: now }, live, account);
         return Math.max(0, before - still);
@@ -247,7 +246,7 @@ const keyOf = ({ kind, unit: { liveId = "" } }: KindUnit): string =>
   `${kind.schemas !== undefined || kind.name === kindNames.integration ? kindNames.integration : kind.name} ${liveId}`;
 
 const managedColumns = async ({ kind, unit }: KindUnit, live: unknown, view: AccountView): Promise<number> =>
-  (await withPauses(kind.diff(unit, live, view))).size?.managedColumns ?? 0;
+  kind.diff(unit, live, view).size?.managedColumns ?? 0;
 
 const nameOf = ({ unit: { liveId = "", address } }: KindUnit, { account }: BaseView): string =>
   nameOfLive(liveId, account) ?? parseAddress(address)?.name ?? "";

@@ -9,7 +9,6 @@ import type { NodePath } from "../model/nodes.ts";
 import type { Blocked, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject, NotKept } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { IntegrationSelector, IntegrationSpec, Reference, Resource } from "../model/resource.ts";
-import type { Steps } from "../model/runtime/event-loop.ts";
 import type { List, Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { ClientSettings } from "../model/settings/config.ts";
 import type { Code } from "../model/titles.ts";
@@ -286,7 +285,7 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   units(resources: readonly Resource[], account: AccountView): Units<U>;
   /** Reads what comparing the unit needs beyond the lists; undefined: the object is gone. Called for units with a liveId. */
   observe?(unit: U, reads: Reads, needs: ReadNeeds): Promise<Live | undefined>;
-  diff(unit: U, live: Live | undefined, account: AccountView): DiffResult | Steps<DiffResult>;
+  diff(unit: U, live: Live | undefined, account: AccountView): DiffResult;
   /** Absent if its manifests have no selectors of integrations. */
   readonly selection?: Selection;
   /** The live ids of the resources that the manifest relates the object to; undefined if the plan shows each relation that it does not. */
@@ -370,11 +369,11 @@ export interface Updates<Live> {
   /** The object as the response shows it; absent if responses show nothing of it. */
   answered?(before: Live | undefined, answer: WriteAnswer, decode: WriteDecoder): Live;
   /** As `Item.basis`, of the object now. */
-  basis?(item: Item, live: Live): Steps<string | undefined>;
+  basis?(item: Item, live: Live): string | undefined;
   /** Whether a read may show a value minutes after it was accepted. */
   readonly showsLate?: true;
   /** Values other than those of the request body that differ between two readings. */
-  unintended?(before: Live, after: Live, body: JsonObject): Steps<readonly Pointer[]> | readonly Pointer[];
+  unintended?(before: Live, after: Live, body: JsonObject): readonly Pointer[];
   /** Readable data that the object did not have before. */
-  appeared?(before: Live, after: Live): Steps<readonly Pointer[]>;
+  appeared?(before: Live, after: Live): readonly Pointer[];
 }

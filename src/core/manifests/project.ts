@@ -10,7 +10,7 @@ import { addAll, groupBy, once } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import { isError, type Locate, type Problem, problemAt } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { newPauses } from "../model/runtime/event-loop.ts";
+import { turn } from "../model/runtime/clock.ts";
 import type { Settings } from "../model/settings/config.ts";
 import { hideVariables, type SecretReference, secretsIn } from "../model/settings/secret.ts";
 import { counted } from "../text/counts.ts";
@@ -147,9 +147,8 @@ async function readFiles(paths: readonly string[], { config, options, sources, p
   const problems: Problem[] = [];
   const manifests: ReadManifest[] = [];
   const elsewhere: ElsewhereManifest[] = [];
-  const pause = newPauses();
   for (const path of paths) {
-    await pause();
+    if (options.signal !== undefined) await turn();
     options.signal?.throwIfAborted();
     const { source, problems: unread } = readSource(options.cwd, path);
     addAll(problems, unread);

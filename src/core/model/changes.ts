@@ -3,7 +3,6 @@ import { fromPointer, type Pointer } from "./json/pointer.ts";
 import { addAll, getOrAdd } from "./maps.ts";
 import { eachNode, levelOf, type NodePath, newNodes, nodePointer } from "./nodes.ts";
 import type { Attribution, Change, ChangeFacts, ChangeGroup, DraftFacts, NodeChanges, PathChange, Plan } from "./plan.ts";
-import { isStep, type Steps } from "./runtime/event-loop.ts";
 import { tableTexts } from "./schema-tree.ts";
 
 // A plan of a fleet can have millions of changes by a few rules. Its items list them as people read them: one entry for all
@@ -110,10 +109,10 @@ export function changesWhere<F extends AnyFacts>(
 type Trace = Pick<ChangeFacts, "origin" | "attribution" | "removed">;
 
 /** The changes with more facts, by which entries are split. Thousands of changes share an attribution, which is then one object. */
-export function* withTraces<F extends AnyFacts>(
+export function withTraces<F extends AnyFacts>(
   changes: readonly ChangeGroup<F>[],
   traceOf: (change: Change<F>) => Trace,
-): Steps<readonly ChangeGroup<F>[]> {
+): readonly ChangeGroup<F>[] {
   const all: ChangeGroup<F>[] = [];
   for (const entry of changes) {
     if ("path" in entry) {
@@ -125,11 +124,7 @@ export function* withTraces<F extends AnyFacts>(
     const facts = rest as unknown as F;
     const traced = newTraced(facts);
     const split = newNodeChanges<F>();
-    let done = 0;
-    for (const path of eachNode(nodes)) {
-      if (isStep(done++)) yield;
-      split.add(path, field, traced(traceOf({ path: nodePointer(path, field), field, ...facts })));
-    }
+    for (const path of eachNode(nodes)) split.add(path, field, traced(traceOf({ path: nodePointer(path, field), field, ...facts })));
     addAll(all, split.changes());
   }
   return all;

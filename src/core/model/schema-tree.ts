@@ -6,7 +6,6 @@ import { everyName } from "./maps.ts";
 import { type NodePath, nodePointer } from "./nodes.ts";
 import type { DraftFacts, Risk } from "./plan.ts";
 import type { ColumnTree, TableTexts } from "./resource.ts";
-import { atOnce, isStep, type Steps } from "./runtime/event-loop.ts";
 
 /** How deep a node is: schemas 0, tables 1, columns 2. */
 export type Depth = 0 | 1 | 2;
@@ -75,24 +74,12 @@ export function walk<Schema extends SchemaEntryLike>(
   visitor: Visitor<Schema>,
   order: WalkOrder = "as-given",
 ): void {
-  atOnce(walkInSteps(tree, visitor, order));
-}
-
-/** As `walk`, in steps. */
-export function* walkInSteps<Schema extends SchemaEntryLike>(
-  tree: Readonly<Record<string, Schema>>,
-  visitor: Visitor<Schema>,
-  order: WalkOrder = "as-given",
-): Steps<void> {
-  let done = 0;
   for (const [schema, entry] of entriesIn(tree, order)) {
     if (visitor.schema?.(entry, [schema]) === false || (visitor.table ?? visitor.column) === undefined) continue;
     // The type of the tables is that of `Schema`; the constraint of the type parameter drops it.
     for (const [table, tableEntry] of entriesIn((entry.tables ?? {}) as Record<string, TableOf<Schema>>, order)) {
-      if (isStep(++done)) yield;
       if (visitor.table?.(tableEntry, [schema, table], entry) === false || visitor.column === undefined) continue;
       for (const [column, columnEntry] of entriesIn((tableEntry.columns ?? {}) as Record<string, ColumnOf<Schema>>, order)) {
-        if (isStep(++done)) yield;
         visitor.column(columnEntry, [schema, table, column], tableEntry, entry);
       }
     }

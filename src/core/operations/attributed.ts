@@ -4,7 +4,6 @@ import type { Session } from "../engine/session.ts";
 import { eachAttribution } from "../model/changes.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
-import { newPauses, withPauses } from "../model/runtime/event-loop.ts";
 import { isLocal } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
 import type { RecordsChange } from "../records/records.ts";
@@ -29,10 +28,7 @@ export async function attributed(report: Plan, { since, env }: AttributionOption
   try {
     const log = await readAudit(reads, window, { signal });
     const idByAddress = new Map([...records().bindings].map(([address, { id }]) => [address, id]));
-    const made = await withPauses(
-      attribute(report, log.items, { idByAddress }),
-      newPauses(() => signal.throwIfAborted()),
-    );
+    const made = attribute(report, log.items, { idByAddress });
     const known = await runsOf(made, session, env);
     return withCalls(withOtherProjects(withPartialAttribution(made, log), known));
   } catch (error) {

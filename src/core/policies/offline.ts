@@ -8,7 +8,6 @@ import type { LiveSchemas } from "../model/live.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Problem, Severity } from "../model/problem.ts";
 import { type PolicySpec, problemIn, type Resource, type SchemaConfigSpec, type SchemaTree } from "../model/resource.ts";
-import { atOnce } from "../model/runtime/event-loop.ts";
 import { literalPointer } from "../model/schema-tree.ts";
 import { paragraph } from "../text/lines.ts";
 import { nodeText } from "../text/paths.ts";
@@ -96,7 +95,7 @@ function problemsOf(
         problems.push(toProblem(policy.resource, config, { ...next, path, key, isCertain: next.isCertain && !maySkip }));
     },
   });
-  atOnce(scan(withTables(config.spec.schemas), [question], { isLiteral: true, labels: scope }));
+  scan(withTables(config.spec.schemas), [question], { isLiteral: true, labels: scope });
   return problems;
 }
 

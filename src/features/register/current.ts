@@ -29,7 +29,6 @@ import { type NodePath, nodePointer } from "../../core/model/nodes.ts";
 import { type Locate, placeText } from "../../core/model/problem.ts";
 import type { RegisterRow } from "../../core/model/register.ts";
 import type { PolicyExemption } from "../../core/model/resource.ts";
-import { atOnce } from "../../core/model/runtime/event-loop.ts";
 import type { OnProgress } from "../../core/model/runtime/progress.ts";
 import type { Reads } from "../../core/model/service.ts";
 import { type AskedPolicies, newPolicyEvaluator, type PolicyEvaluation, unchangedTarget } from "../../core/policies/evaluate.ts";
@@ -103,7 +102,7 @@ function rowsOf({ live, name, tree, labels, rules, policies, locate }: Registere
     ...whereLabelsAre,
     column: (...nodes) => void (labelsOfColumn(nodes[0]).length > 0 && labelled.push(nodes)),
   };
-  atOnce(scan(tree, [question, ...policies.questions], { ...policies.options, rules, labels, order: "by-name" }));
+  scan(tree, [question, ...policies.questions], { ...policies.options, rules, labels, order: "by-name" });
   const results = resultsOf(policies.end());
   const about = {
     integration: name,

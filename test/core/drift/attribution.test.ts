@@ -3,10 +3,9 @@ import { attribute as attributeInSteps, withoutAttribution } from "../../../src/
 import { changeCount } from "../../../src/core/model/changes.ts";
 import type { AuditEntry } from "../../../src/core/model/live.ts";
 import type { ChangeFacts, Plan } from "../../../src/core/model/plan.ts";
-import { atOnce } from "../../../src/core/model/runtime/event-loop.ts";
 import { change, item, plan } from "../render/plans.ts";
 
-const attribute = (...input: Parameters<typeof attributeInSteps>): Plan => atOnce(attributeInSteps(...input));
+const attribute = (...input: Parameters<typeof attributeInSteps>): Plan => attributeInSteps(...input);
 
 let count = 0;
 /** An entry `hour` hours after midnight. */

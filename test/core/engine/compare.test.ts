@@ -39,10 +39,7 @@ async function compareFleet({ rules = [], reads = inMemory, onUnit, signal = new
     reads: cachedReads(reads as unknown as Reads),
     ...{ onProgress: undefined, base: undefined, concurrency, signal },
     needs: { policyColumns: () => undefined, claimColumns: () => undefined, isNew: () => false },
-    *checkUnit({ unit }) {
-      yield;
-      onUnit?.(unit.liveId ?? "");
-    },
+    checkUnit: ({ unit }) => onUnit?.(unit.liveId ?? ""),
   });
 }
 

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { changeCount, eachChange, mergeEqual, newNodeChanges, withTraces } from "../../../src/core/model/changes.ts";
 import { type NodePath, nodePointer } from "../../../src/core/model/nodes.ts";
 import type { ChangeFacts, ChangeGroup, Item } from "../../../src/core/model/plan.ts";
-import { atOnce } from "../../../src/core/model/runtime/event-loop.ts";
 import { isPlain } from "../../support/changes.ts";
 import fc from "../../support/fast-check.ts";
 import { item } from "../render/plans.ts";
@@ -108,11 +107,9 @@ describe("nodes are nested as deep as what changes", () => {
 test("an entry is split where its changes have different origins, and only there", () => {
   const all = ["a", "b", "c"].map((column): Single => ({ path: ["s", "t", column], field: "hashed", facts: hashes[0] as ChangeFacts }));
   const { changes } = itemOf(all);
-  const traced = atOnce(
-    withTraces([...changes, { path: "/name", risk: "neutral" }], ({ path }) => ({
-      origin: path.endsWith("/b/hashed") ? "config" : "drift",
-    })),
-  );
+  const traced = withTraces([...changes, { path: "/name", risk: "neutral" }], ({ path }) => ({
+    origin: path.endsWith("/b/hashed") ? "config" : "drift",
+  }));
   expect(traced).toEqual([
     { field: "hashed", ...hashes[0], count: 2, nodes: { s: { t: ["a", "c"] } }, origin: "drift" },
     { field: "hashed", ...hashes[0], count: 1, nodes: { s: { t: ["b"] } }, origin: "config" },

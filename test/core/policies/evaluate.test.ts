@@ -3,7 +3,6 @@ import { scan } from "../../../src/core/kinds/schemas.ts";
 import type { PolicyFinding } from "../../../src/core/model/findings.ts";
 import type { LiveSchemas } from "../../../src/core/model/live.ts";
 import type { IntegrationSelector, PolicyExemption, PolicySpec, Resource } from "../../../src/core/model/resource.ts";
-import { atOnce } from "../../../src/core/model/runtime/event-loop.ts";
 import { newPolicyEvaluator as newEvaluator, type PolicyEvaluation, type PolicyTarget } from "../../../src/core/policies/evaluate.ts";
 import { resourceOf } from "../../support/accounts/view.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
@@ -14,7 +13,7 @@ function newPolicyEvaluator(...input: Parameters<typeof newEvaluator>) {
     ...evaluator,
     evaluate: (of: PolicyTarget): PolicyEvaluation => {
       const { questions, options, end } = evaluator.ask(of);
-      atOnce(scan(of.live, questions, options));
+      scan(of.live, questions, options);
       return end();
     },
   };

@@ -6,7 +6,6 @@ import { withIdentities } from "../../../src/core/kinds/select.ts";
 import { type Address, toAddress } from "../../../src/core/model/address.ts";
 import type { LiveIntegration, LiveUser } from "../../../src/core/model/live.ts";
 import type { Resource } from "../../../src/core/model/resource.ts";
-import { atOnce } from "../../../src/core/model/runtime/event-loop.ts";
 
 /** A manifest in the form that kinds get. `more` replaces its other members. */
 export function resourceOf(kind: string, name: string, spec: unknown, more: Partial<Resource> = {}): Resource {
@@ -113,10 +112,7 @@ export function foundIn(view: AccountView, kindName: string): DiffResult {
     view,
   );
   const live = view.list(tags).byId;
-  const found = [
-    { ...emptyDiff, blocked, deferred, problems },
-    ...units.map((unit) => atOnce(kind.diff(unit, live.get(unit.liveId ?? ""), view))),
-  ];
+  const found = [{ ...emptyDiff, blocked, deferred, problems }, ...units.map((unit) => kind.diff(unit, live.get(unit.liveId ?? ""), view))];
   return {
     items: found.flatMap(({ items }) => items),
     manual: found.flatMap(({ manual }) => manual),

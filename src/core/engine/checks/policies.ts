@@ -15,7 +15,6 @@ import { addAll } from "../../model/maps.ts";
 import type { Change, Deferred, DraftFacts, Unverifiable } from "../../model/plan.ts";
 import { isError, type Problem } from "../../model/problem.ts";
 import type { Resource } from "../../model/resource.ts";
-import { isStep, type Steps, withPauses } from "../../model/runtime/event-loop.ts";
 import { causesOf } from "../../policies/causes.ts";
 import { newPolicyEvaluator, type PolicyEvaluator, type PolicyTarget, unchangedTarget } from "../../policies/evaluate.ts";
 import { notEvaluatedProblems } from "../../policies/not-evaluated.ts";
@@ -36,7 +35,7 @@ export interface CheckedUnit extends KindUnit {
 /** Evaluates policies on the trees that a run reads. */
 export interface PolicyCheck {
   /** Evaluates the policies on a unit's tree, while it is in memory, and asks the other questions about it. */
-  readonly checkUnit: (compared: CheckedUnit, others: Questions) => Steps<void>;
+  readonly checkUnit: (compared: CheckedUnit, others: Questions) => void;
   readonly columnsNeeded: (liveId: string) => TableTest | undefined;
   /** Reads and checks the integrations of the scope that have a manifest and no SchemaConfig. */
   readonly checkOthers: (reads: RunReads, others: Others) => Promise<{ readonly complete: boolean }>;
@@ -62,7 +61,7 @@ interface Others {
   readonly compared: readonly string[];
   readonly questions: Questions;
   /** Gets what is read. */
-  readonly onTree: ((liveId: string, live: LiveSchemas) => Steps<void>) | undefined;
+  readonly onTree: ((liveId: string, live: LiveSchemas) => void) | undefined;
 }
 
 /** What the round has read. */
@@ -168,24 +167,24 @@ interface Check {
   readonly configured: ReadonlySet<string>;
 }
 
-function* checkUnit(check: Check, compared: CheckedUnit, questions: Questions): Steps<void> {
+function checkUnit(check: Check, compared: CheckedUnit, questions: Questions): void {
   const { kind, unit, live } = compared;
   const { schemas } = kind;
   if (schemas === undefined || unit.liveId === undefined) return;
   const tree = live === undefined ? undefined : schemas.tree(live);
-  const target = yield* targetOf(check, compared, tree);
-  if (tree !== undefined) yield* evaluate(check, tree, { target, others: questions(unit.liveId) });
+  const target = targetOf(check, compared, tree);
+  if (tree !== undefined) evaluate(check, tree, { target, others: questions(unit.liveId) });
 }
 
 /**
  * Policies apply to the planned state. In a plan, a unit with errors is not evaluated, because its
  * planned state is unknown.
  */
-function* targetOf(
+function targetOf(
   check: Check,
   { kind: { schemas }, unit, live, difference }: CheckedUnit,
   tree: LiveSchemas | undefined,
-): Steps<PolicyTarget | undefined> {
+): PolicyTarget | undefined {
   const { round, view, evaluator, collected, namesOf } = check;
   const { liveId } = unit;
   const isPlan = round.kind === "Plan";
@@ -199,7 +198,6 @@ function* targetOf(
   for (const item of difference.items)
     for (const change of eachChange(item)) {
       changes.push(change);
-      if (isStep(changes.length)) yield;
     }
   return {
     ...integration,
@@ -243,9 +241,9 @@ async function checkOthers(
       view.claimColumns(id, tables.length);
       const { tree, withoutColumns } = await withColumns({ id, tree: read }, tables, reads);
       addAll(collected.unverifiable, unknownColumns(address, withoutColumns));
-      if (onTree !== undefined) await withPauses(onTree(id, tree));
+      if (onTree !== undefined) onTree(id, tree);
       const target = { ...integration, address, live: tree, columnLabels: check.labelsOf?.(id), ...unchangedTarget };
-      await withPauses(evaluate(check, tree, { target, others: questions(id) }));
+      evaluate(check, tree, { target, others: questions(id) });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       collected.failedReads.push(failedRead(error, address));
@@ -261,10 +259,10 @@ interface Asked {
   readonly others: readonly Question[];
 }
 
-function* evaluate({ evaluator, collected }: Check, tree: LiveSchemas, { target, others }: Asked): Steps<void> {
+function evaluate({ evaluator, collected }: Check, tree: LiveSchemas, { target, others }: Asked): void {
   const policies = target && evaluator.ask(target);
   const questions = [...others, ...(policies?.questions ?? [])];
-  if (questions.length > 0) yield* scan(tree, questions, policies?.options);
+  if (questions.length > 0) scan(tree, questions, policies?.options);
   if (policies === undefined || target === undefined) return;
   const { findings, exempt, covering, tablesWithoutColumns } = policies.end();
   const [integration = ""] = target.names;

@@ -10,7 +10,6 @@ import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import { placeText } from "../../model/problem.ts";
 import type { PolicyExemption, PolicySpec, Resource } from "../../model/resource.ts";
-import type { Steps } from "../../model/runtime/event-loop.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "../../policies/compile.ts";
 import { policyQuestion, type Violated } from "../../policies/violations.ts";
 import { visible } from "../../text/control-characters.ts";
@@ -57,15 +56,15 @@ export function policyTallies(pairs: readonly PolicyPair[], { head, today }: Rev
     tallies,
     exempt,
     isNeeded: asked.length > 0,
-    *add(tree: ReviewedTree, lost: LostLabels): Steps<void> {
+    add(tree: ReviewedTree, lost: LostLabels): void {
       for (const { pair, policy } of asked) {
         if (!policy.selects(tree.integration)) continue;
-        const covered = yield* coveredBy(policy, tree, { labels: tree.labels.before, today });
+        const covered = coveredBy(policy, tree, { labels: tree.labels.before, today });
         if (covered.size === 0) continue;
         const still = new Set<Pointer>();
         for (const other of now)
           if (isAsStrict(other.resource.spec, pair.before.spec) && other.selects(tree.integration)) {
-            const found = yield* coveredBy(other, tree, {
+            const found = coveredBy(other, tree, {
               labels: tree.labels.now ?? tree.labels.before,
               today,
               exempt,
@@ -108,11 +107,11 @@ interface CoverOptions {
 }
 
 /** The nodes that the policy checks, and whether it finds something there after apply. What is exempt is left out. */
-function* coveredBy(
+function coveredBy(
   policy: CompiledPolicy,
   { integration, live, planned }: ReviewedTree,
   { labels, today, exempt, isCounted = false }: CoverOptions,
-): Steps<ReadonlyMap<Pointer, boolean>> {
+): ReadonlyMap<Pointer, boolean> {
   const { require = {} } = policy.resource.spec;
   const covered = new Map<Pointer, boolean>();
   const add = ({ path, key, next }: Violated): void => {
@@ -130,7 +129,7 @@ function* coveredBy(
       if (isFinding) tally.findings++;
     }
   };
-  yield* scan(live, [policyQuestion(policy, { isLiteral: false, onViolation: add })], {
+  scan(live, [policyQuestion(policy, { isLiteral: false, onViolation: add })], {
     labels,
     // Every value that is required is assumed to be the other one, so that all nodes that the policy checks are found.
     next: (path, key, now) => {

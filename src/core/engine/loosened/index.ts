@@ -4,7 +4,6 @@ import { eachChange } from "../../model/changes.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { type Loosened, loosenedCodes, type Released } from "../../model/plan.ts";
-import type { Steps } from "../../model/runtime/event-loop.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import type { CheckedUnit } from "../checks/policies.ts";
@@ -19,11 +18,11 @@ import { loosenedSettings } from "./settings.ts";
 // What a pull request gives up: everything that makes the rules of the project weaker than at the base, whether or not the plan sends anything for it.
 
 interface LoosenedCheck {
-  readonly checkUnit: (unit: CheckedUnit) => Steps<void>;
+  readonly checkUnit: (unit: CheckedUnit) => void;
   /** The schemas of an integration that no SchemaConfig selects. */
-  readonly checkTree: (liveId: string, live: LiveSchemas) => Steps<void>;
+  readonly checkTree: (liveId: string, live: LiveSchemas) => void;
   /** An integration that the base manifests select and those of now do not, or not with this object. */
-  readonly checkReleased: (base: KindUnit, now: Unit | undefined, live: unknown) => Steps<void>;
+  readonly checkReleased: (base: KindUnit, now: Unit | undefined, live: unknown) => void;
   /** Call it only if every read succeeded. */
   readonly entries: (released: readonly Released[]) => readonly Loosened[];
 }
@@ -35,33 +34,33 @@ export function checkLoosened(review: Review, { account }: ObservedAccount, base
   const protection = protectionTallies(review, { base, ignoredNow: account.ignored, labels });
   const scopes = { before: labelScopes(base.account), now: labelScopes(account) };
   const namesOf = integrationNames(account);
-  const addTree = function* (liveId: string, live: LiveSchemas, planned: ReviewedTree["planned"]): Steps<LostLabels> {
+  const addTree = (liveId: string, live: LiveSchemas, planned: ReviewedTree["planned"]): LostLabels => {
     const tree = {
       integration: namesOf(liveId),
       live,
       planned,
       labels: { before: scopes.before?.(liveId), now: scopes.now?.(liveId) },
     };
-    const lost: LostLabels = labels.isNeeded ? yield* labels.add(tree) : new Map();
-    if (policies.isNeeded) yield* policies.add(tree, lost);
+    const lost: LostLabels = labels.isNeeded ? labels.add(tree) : new Map();
+    if (policies.isNeeded) policies.add(tree, lost);
     return lost;
   };
   return {
-    *checkUnit({ kind, unit, live, difference }) {
+    checkUnit({ kind, unit, live, difference }) {
       if (kind.schemas === undefined || unit.liveId === undefined || live === undefined) return;
       const planned = plannedIn(difference);
-      const lost = yield* addTree(unit.liveId, kind.schemas.tree(live), planned);
+      const lost = addTree(unit.liveId, kind.schemas.tree(live), planned);
       const before = base.unitByObject.get(objectOf({ kind, unit }));
       if (before !== undefined) protection.add(before, unit, { live, planned, lost });
     },
-    *checkTree(liveId, live) {
-      yield* addTree(liveId, live, new Map());
+    checkTree(liveId, live) {
+      addTree(liveId, live, new Map());
     },
-    *checkReleased(before, now, live) {
+    checkReleased(before, now, live) {
       const { kind, unit } = before;
       if (kind.schemas === undefined || live === undefined) return;
       const isGone = now === undefined && unit.liveId !== undefined;
-      const lost: LostLabels = isGone ? yield* addTree(unit.liveId, kind.schemas.tree(live), new Map()) : new Map();
+      const lost: LostLabels = isGone ? addTree(unit.liveId, kind.schemas.tree(live), new Map()) : new Map();
       protection.add(before, now, { live, planned: new Map(), lost });
     },
     entries: (released) =>

@@ -6,7 +6,6 @@ import type { Pointer } from "../../model/json/pointer.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { SourceLocation } from "../../model/problem.ts";
-import type { Steps } from "../../model/runtime/event-loop.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
@@ -74,7 +73,7 @@ export function labelTallies({ base, head }: Pick<Review, "base" | "head">) {
   return {
     areChanged,
     isNeeded: users.size > 0 && base.columnLabels !== undefined && areChanged,
-    *add({ live, labels: { before, now } }: ReviewedTree): Steps<LostLabels> {
+    add({ live, labels: { before, now } }: ReviewedTree): LostLabels {
       const lost = new Map<Pointer, ReadonlySet<string>>();
       if (before === undefined) return lost;
       const question: Question = {
@@ -88,7 +87,7 @@ export function labelTallies({ base, head }: Pick<Review, "base" | "head">) {
           if (gone.size > 0) lost.set(nodePointer(column.path), new Set(gone.keys()));
         },
       };
-      yield* scan(live, [question], { labels: before });
+      scan(live, [question], { labels: before });
       return lost;
     },
     /** Columns whose label is lost lose this with it. */

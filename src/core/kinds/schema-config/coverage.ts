@@ -1,6 +1,5 @@
 import type { LiveSchemas } from "../../model/live.ts";
 import type { UnmanagedTable } from "../../model/plan.ts";
-import { atOnce } from "../../model/runtime/event-loop.ts";
 import { isEnabled, type TablePath } from "../../model/schema-tree.ts";
 import { isSameMode } from "../../model/sync-mode.ts";
 import type { TableTest } from "../kind.ts";
@@ -27,7 +26,7 @@ export function unmanagedTables(rules: RuleCache, live: LiveSchemas): readonly O
       columns.push(column);
     },
   };
-  atOnce(scan(live, [question], { rules, order: "by-name" }));
+  scan(live, [question], { rules, order: "by-name" });
   return found;
 }
 
@@ -43,7 +42,7 @@ export function tablesWithoutColumns(
   const question: Question = {
     table: (table, schema) => void (table.live.columns === undefined && isNeeded(table, schema) && found.push(table.path)),
   };
-  atOnce(scan(live, [question], options));
+  scan(live, [question], options);
   return found;
 }
 

@@ -1,6 +1,5 @@
 import type { LiveColumn, LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree } from "../../model/resource.ts";
-import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import { type ColumnPath, comparePaths, type Depth, isEnabled } from "../../model/schema-tree.ts";
 import {
   checkColumnChanges,
@@ -23,7 +22,7 @@ import { countMatch, countScope, countUnknownColumns } from "./rules/rule-stats.
 
 // Compares the SchemaConfigs of one integration with its live schemas. This is the hot loop: a fleet has millions of
 // columns, few different names and even fewer differences, so it has its own walk, in which a column without a difference
-// costs one look-up (rule-cache.ts) and allocates nothing. One table can have a million columns, so a table is not one step.
+// costs one look-up (rule-cache.ts) and allocates nothing.
 
 /** A walk in progress. */
 interface Walk extends Evaluation {
@@ -42,11 +41,7 @@ interface EvaluateOptions {
   readonly switchedOff?: NewColumns | undefined;
 }
 
-export function* evaluate(
-  cache: RuleCache,
-  live: LiveSchemas,
-  { isLeftOut = () => false, switchedOff }: EvaluateOptions = {},
-): Steps<Evaluation> {
+export function evaluate(cache: RuleCache, live: LiveSchemas, { isLeftOut = () => false, switchedOff }: EvaluateOptions = {}): Evaluation {
   const { program, root } = cache;
   const { layers } = program;
   const walk: Walk = Object.assign(newEvaluation(cache, isLeftOut), {
@@ -65,7 +60,7 @@ export function* evaluate(
     const resolution = resolveNode(walk, match, literals, 0);
     const enabled = collectValue(walk, { path, key: "enabled", before: liveSchema.enabled }, resolution);
     checkExpectations(walk, match, path, liveSchema);
-    yield* evaluateTables(walk, { schema, live: liveSchema, enabled: enabled !== false, match, literals });
+    evaluateTables(walk, { schema, live: liveSchema, enabled: enabled !== false, match, literals });
   }
   // Schemas and tables are counted one by one, columns by table.
   walk.liveNodes += walk.liveColumns;
@@ -81,10 +76,7 @@ interface SchemaState {
   readonly literals: ReturnType<typeof literalSchemas>;
 }
 
-function* evaluateTables(
-  walk: Walk,
-  { schema, live, enabled: schemaEnabled, match: { below }, literals: ofSchema }: SchemaState,
-): Steps<void> {
+function evaluateTables(walk: Walk, { schema, live, enabled: schemaEnabled, match: { below }, literals: ofSchema }: SchemaState): void {
   countScope(walk.stats, below);
   for (const table of Object.keys(live.tables)) {
     const liveTable = live.tables[table];
@@ -99,7 +91,6 @@ function* evaluateTables(
     const { texts } = resolution;
     if (texts !== undefined) collectTexts(walk, { path, live: liveTable, texts });
     checkExpectations(walk, match, path, liveTable);
-    if (isStep(walk.liveNodes)) yield;
     const state: TableState = {
       path,
       live: liveTable,
@@ -112,20 +103,18 @@ function* evaluateTables(
       switchedOff: walk.switchedOff?.get(schema)?.get(table),
     };
     const isUnruled = hasNoRules(state.scope) && state.switchedOff === undefined;
-    const rest = evaluateColumns(walk, state, isUnruled);
-    if (rest !== undefined) yield* rest;
+    evaluateColumns(walk, state, isUnruled);
   }
 }
 
-/** Returns the rest of the loop over the columns of a large table. */
-function evaluateColumns(walk: Walk, table: TableState, isUnruled: boolean): Steps<void> | undefined {
+function evaluateColumns(walk: Walk, table: TableState, isUnruled: boolean): void {
   const { scope, literals, replicated, wasReplicated } = table;
   const { columns } = table.live;
   const isExposing = replicated && !wasReplicated;
   if (columns === undefined) {
     if (isExposing) walk.exposedColumns++;
     countUnknownColumns(walk.stats, scope);
-    return undefined;
+    return;
   }
   countScope(walk.stats, scope);
   // Nothing to do for a table without rules and literals.
@@ -133,11 +122,14 @@ function evaluateColumns(walk: Walk, table: TableState, isUnruled: boolean): Ste
     const count = Object.keys(columns).length;
     walk.unmanagedColumns += count;
     walk.liveColumns += count;
-    return undefined;
+    return;
   }
   // Nor if the literal tree of the only layer sets the live values.
   const asWritten = isUnruled && literals?.length === 1 && !isExposing ? countAsWritten(literals[0], columns) : undefined;
-  if (asWritten === undefined) return compareColumns(walk, table, columns);
+  if (asWritten === undefined) {
+    compareColumns(walk, table, columns);
+    return;
+  }
   walk.liveColumns += asWritten;
   const [layer] = walk.program.layers;
   for (const [name, { enabled, hashed }] of layer === undefined ? [] : Object.entries(literals?.[0] ?? {})) {
@@ -145,32 +137,14 @@ function evaluateColumns(walk: Walk, table: TableState, isUnruled: boolean): Ste
     if (column === undefined) continue;
     keepColumn(walk, [table.path[0], table.path[1], name], { column, resolution: { enabled, enabledBy: layer, hashed, hashedBy: layer } });
   }
-  return undefined;
 }
-
-/** A generator for each table would take a fifth of the time of a fleet (W4), so that only larger tables have one. */
-const mostAtOnce = 64;
 
 type Columns = Readonly<Record<string, LiveColumn>>;
 
-/** The loop over columns. Returns the rest of it for a large table. */
-function compareColumns(walk: Walk, table: TableState, columns: Columns): Steps<void> | undefined {
+function compareColumns(walk: Walk, table: TableState, columns: Columns): void {
   const loop: ColumnLoop = { walk, table, position: 0, literalCount: 0, entries: [] };
   // Responses are plain JSON and inherit nothing that could be listed here; this form of loop is three times as fast as the others.
   for (const name in columns) {
-    if (loop.position === mostAtOnce) return compareRest(loop, columns);
-    const column = columns[name];
-    if (column !== undefined) compareOne(loop, name, column);
-  }
-  endColumns(loop);
-  return undefined;
-}
-
-function* compareRest(loop: ColumnLoop, columns: Columns): Steps<void> {
-  const names = Object.keys(columns);
-  for (let index = loop.position; index < names.length; index++) {
-    if (isStep(index)) yield;
-    const name = names[index] ?? "";
     const column = columns[name];
     if (column !== undefined) compareOne(loop, name, column);
   }

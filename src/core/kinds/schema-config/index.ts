@@ -10,7 +10,6 @@ import { nodePointer } from "../../model/nodes.ts";
 import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
 import { isError, type Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
-import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import type { NodeCause, TablePath } from "../../model/schema-tree.ts";
 import { andMore } from "../../text/lists.ts";
 import { nodeText } from "../../text/paths.ts";
@@ -125,7 +124,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
 const isAnswer = ({ code, status }: ServiceError): boolean =>
   (code === "E_SERVICE_STATUS" || code === "E_MALFORMED_ANSWER" || code === "E_UNAUTHORIZED") && status !== 401;
 
-function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account: AccountView): Steps<DiffResult> {
+function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account: AccountView): DiffResult {
   const { address, liveId, name, rules } = unit;
   if (live === undefined) {
     const message = `GET of the integration ${liveId} returns 404: it is gone from the account. Correct the manifest that selects it.`;
@@ -135,7 +134,7 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
   if (Object.keys(tree).length === 0) return discovering(unit, live.notYet);
   const reviewed = account.review === undefined ? undefined : reviewColumns(unit, tree, { account, review: account.review });
   const { isLeftOut, found: notKept } = leavingOut(unit, tree, account);
-  const evaluation = yield* evaluate(rules, tree, {
+  const evaluation = evaluate(rules, tree, {
     isLeftOut,
     switchedOff: reviewed && switchedOffBy(unit, reviewed),
   });
@@ -156,7 +155,7 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
   const { changes, sentBefore, record } = withoutSent(evaluation.changes, account.bindings.get(address));
   return {
     ...emptyDiff,
-    items: isRefused || changes.length === 0 ? [] : [yield* updateItem(unit, { live, evaluation, account, changes, record })],
+    items: isRefused || changes.length === 0 ? [] : [updateItem(unit, { live, evaluation, account, changes, record })],
     problems: problems.map((problem) => ({ address, ...problem })),
     manual: manualSteps(unit, evaluation.unmet),
     unverifiable: [
@@ -221,10 +220,10 @@ interface UpdateInput {
   readonly record: DraftItem["binding"] | undefined;
 }
 
-function* updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, input: UpdateInput): Steps<DraftItem> {
+function updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, input: UpdateInput): DraftItem {
   const { live, evaluation, account, changes, record } = input;
-  const groups = yield* grouped(changes);
-  const basis = yield* basisOf(groups, live);
+  const groups = grouped(changes);
+  const basis = basisOf(groups, live);
   return {
     address,
     kind: schemasKind,
@@ -233,7 +232,7 @@ function* updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, inp
     liveName: account.list(integrations).byId.get(liveId)?.name || name,
     manifests,
     changes: groups,
-    requests: yield* patches(liveId, changes, { live: live.tree, ...account.patch }),
+    requests: patches(liveId, changes, { live: live.tree, ...account.patch }),
     ...(basis === undefined ? {} : { basis }),
     ...(record === undefined ? {} : { binding: { ...record, id: liveId } }),
     exposedColumns: evaluation.exposedColumns,
@@ -241,13 +240,12 @@ function* updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, inp
   };
 }
 
-function* grouped(changes: readonly NodeChange[]): Steps<readonly ChangeGroup<DraftFacts>[]> {
+function grouped(changes: readonly NodeChange[]): readonly ChangeGroup<DraftFacts>[] {
   const all = newNodeChanges<DraftFacts>();
   // A cause is one object for all changes of a rule. Facts are shared only if all of their members are equal: a rule with two values can
   // protect by one of them and expose by the other, with the same values before and after.
   const known = new Map<NodeCause, DraftFacts[]>();
-  for (const [index, { path, key, before, after, risk, cause }] of changes.entries()) {
-    if (isStep(index)) yield;
+  for (const { path, key, before, after, risk, cause } of changes) {
     const ofCause = getOrAdd(known, cause, () => []);
     let facts = ofCause.find((one) => one.before === before && one.after === after && one.risk === risk);
     if (facts === undefined) {

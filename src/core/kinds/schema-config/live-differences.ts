@@ -6,8 +6,7 @@ import { everyName } from "../../model/maps.ts";
 import { eachNode, type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { ChangeFacts, ChangeGroup, DraftFacts } from "../../model/plan.ts";
 import type { SchemaTree } from "../../model/resource.ts";
-import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
-import { isEnabled, nodesAt, walkInSteps } from "../../model/schema-tree.ts";
+import { isEnabled, nodesAt, walk } from "../../model/schema-tree.ts";
 import type { ObservedSchemas } from "./read.ts";
 
 // The differences between two reads of the schemas of an integration. Columns that one of them leaves out are unknown, not different.
@@ -25,7 +24,7 @@ const ofColumn = everyName<keyof LiveColumn>({ enabled: true, hashed: true, name
  * Leaves that were read before a PATCH and that its response shows with another value or not at all, except those that
  * were sent. Nodes that are new in the response were discovered by the service, not changed by the request.
  */
-export function* unintendedChanges(before: LiveSchemas, after: LiveSchemas, sent: SchemaTree): Steps<readonly Pointer[]> {
+export function unintendedChanges(before: LiveSchemas, after: LiveSchemas, sent: SchemaTree): readonly Pointer[] {
   const found: Pointer[] = [];
   const compare = <T extends object>(
     path: NodePath,
@@ -36,14 +35,12 @@ export function* unintendedChanges(before: LiveSchemas, after: LiveSchemas, sent
       if (was[key] !== is?.[key] && was[key] !== undefined && (ofBody === undefined || !Object.hasOwn(ofBody, key)))
         found.push(nodePointer(path, key));
   };
-  let done = 0;
   for (const schema of Object.keys(before)) {
     const [was, is, ofBody] = [own(before, schema), own(after, schema), own(sent, schema)];
     if (was === undefined) continue;
     compare([schema], [was, is, ofBody], ofSchema);
     for (const table of Object.keys(was.tables)) {
       const [wasTable, isTable, tableOfBody] = [own(was.tables, table), own(is?.tables, table), own(ofBody?.tables, table)];
-      if (isStep(++done)) yield;
       if (wasTable === undefined) continue;
       // Whether the cursor is shown depends on the mode.
       const isNewMode = tableOfBody?.syncMode !== undefined;
@@ -51,7 +48,6 @@ export function* unintendedChanges(before: LiveSchemas, after: LiveSchemas, sent
       if (isTable?.columns === undefined) continue;
       for (const column of Object.keys(wasTable.columns ?? {})) {
         const wasColumn = own(wasTable.columns, column);
-        if (isStep(++done)) yield;
         if (wasColumn !== undefined)
           compare([schema, table, column], [wasColumn, own(isTable.columns, column), own(tableOfBody?.columns, column)], ofColumn);
       }
@@ -61,13 +57,11 @@ export function* unintendedChanges(before: LiveSchemas, after: LiveSchemas, sent
 }
 
 /** Columns that are replicated and not hashed, in schemas, tables and columns that the tree before did not have. */
-export function* appearedColumns(before: LiveSchemas, after: LiveSchemas): Steps<readonly Pointer[]> {
+export function appearedColumns(before: LiveSchemas, after: LiveSchemas): readonly Pointer[] {
   const found: Pointer[] = [];
-  let done = 0;
   for (const [schema, is] of Object.entries(after)) {
     const was = own(before, schema);
     for (const [table, isTable] of Object.entries(is.tables)) {
-      if (isStep(++done)) yield;
       const wasTable = own(was?.tables, table);
       const { columns = {} } = isTable;
       // The columns of a table may not have been read. With as many columns as before it has the same ones: one that is
@@ -75,7 +69,6 @@ export function* appearedColumns(before: LiveSchemas, after: LiveSchemas): Steps
       const isKnown = wasTable !== undefined && (wasTable.columns === undefined || sizeOf(wasTable.columns) === sizeOf(columns));
       if (isKnown || !isEnabled(is) || !isEnabled(isTable)) continue;
       for (const [column, { enabled, hashed }] of Object.entries(columns)) {
-        if (isStep(++done)) yield;
         if (enabled !== false && hashed !== true && own(wasTable?.columns, column) === undefined)
           found.push(nodePointer([schema, table, column]));
       }
@@ -91,19 +84,18 @@ const sizeOf = (columns: object): number => Object.keys(columns).length;
  * other value of the column, and everything below a schema or table that becomes enabled. Undefined: nothing exposes. Columns that were
  * read table by table are left out below it, because a later read need not have them.
  */
-export function* basisOf(
+export function basisOf(
   changes: readonly (ChangeGroup<DraftFacts> | ChangeGroup<ChangeFacts>)[],
   { tree, apart }: Pick<ObservedSchemas, "tree" | "apart">,
-): Steps<string | undefined> {
+): string | undefined {
   const lines = new Set<string>();
   const add = (path: NodePath, ...values: readonly (boolean | undefined)[]): void => void lines.add(JSON.stringify([path, values]));
   for (const entry of changes) {
     if (entry.risk !== "exposes" || "path" in entry) continue;
     for (const path of eachNode(entry.nodes)) {
-      if (isStep(lines.size)) yield;
       const { schema, table, column } = nodesAt(tree, path);
       add(path, schema?.enabled, table?.enabled, column?.enabled, column?.hashed);
-      yield* walkInSteps<LiveSchemas[string]>(below(tree, path), {
+      walk<LiveSchemas[string]>(below(tree, path), {
         table(live, at) {
           add(at, live.enabled);
           return apart?.has(live) !== true;

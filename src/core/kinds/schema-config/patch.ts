@@ -3,7 +3,6 @@ import { type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { SchemaTree, TableTexts } from "../../model/resource.ts";
-import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import { nodesAt, type TablePath, walk } from "../../model/schema-tree.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import type { ClientSettings } from "../../model/settings/config.ts";
@@ -22,18 +21,24 @@ const defaultMaxBytes = 8 * 1024 * 1024;
  * A body that is larger than `maxBodyBytes` is split between tables, never within one, because servers and proxies limit
  * body sizes (often to 10 MB) and the interface names no limit.
  */
-export function* patches(
+export function patches(
   integrationId: string,
   changes: readonly NodeChange[],
   { live, maxBodyBytes = defaultMaxBytes, entries = "changed" }: PatchOptions,
-): Steps<readonly PlannedRequest[]> {
+): readonly PlannedRequest[] {
   const protecting = changes.filter(({ risk }) => risk === "protects");
   const path = urlPath(["v1", "integrations", integrationId, "schemas"]);
   const repeated = entries === "complete" ? live : undefined;
   // A complete second body repeats the values that the protecting ones have set, and shared ancestors those of all bodies before.
   const bodies = [
-    ...(yield* bodiesOf(yield* draftsOf(protecting, () => true, repeated), maxBodyBytes)),
-    ...(yield* bodiesOf(yield* draftsOf(changes, ({ risk }) => risk !== "protects", repeated), maxBodyBytes)),
+    ...bodiesOf(
+      draftsOf(protecting, () => true, repeated),
+      maxBodyBytes,
+    ),
+    ...bodiesOf(
+      draftsOf(changes, ({ risk }) => risk !== "protects", repeated),
+      maxBodyBytes,
+    ),
   ];
   return bodies.map((body) => ({ method: "PATCH", path, body }));
 }
@@ -93,11 +98,7 @@ interface Sent {
  * The changes are in the order of the names, so those of a node follow each other, and come before those of the nodes below. `repeated`:
  * nodes are sent whole, with these values after all of the changes; undefined: only what is sent changes.
  */
-function* draftsOf(
-  changes: readonly NodeChange[],
-  isSent: (change: NodeChange) => boolean,
-  repeated: LiveSchemas | undefined,
-): Steps<Sent> {
+function draftsOf(changes: readonly NodeChange[], isSent: (change: NodeChange) => boolean, repeated: LiveSchemas | undefined): Sent {
   const schemas: Drafts = {};
   const isWhole = repeated !== undefined;
   let mostBytes = 0;
@@ -110,8 +111,7 @@ function* draftsOf(
   let schema = placeOf<LiveSchemas[string]>(undefined, undefined);
   let table = placeOf<LiveTable>(undefined, undefined);
   let column = placeOf<LiveColumn>(undefined, undefined);
-  for (const [index, change] of changes.entries()) {
-    if (isStep(index)) yield;
+  for (const change of changes) {
     const { path } = change;
     const isOtherSchema = path[0] !== schema.name;
     if (isOtherSchema) schema = placeOf(path[0], own(repeated, path[0]));
@@ -136,21 +136,17 @@ function* draftsOf(
   }
   // V8 keeps a map that was filled name by name as a hash table, with five times the memory of a copy.
   for (const { tables = {} } of Object.values(schemas))
-    for (const draft of Object.values(tables)) {
-      yield;
-      if (draft.columns !== undefined) draft.columns = { ...draft.columns };
-    }
+    for (const draft of Object.values(tables)) if (draft.columns !== undefined) draft.columns = { ...draft.columns };
   return { schemas, mostBytes, isWhole };
 }
 
-function* bodiesOf({ schemas, mostBytes, isWhole }: Sent, maxBytes: number): Steps<readonly JsonObject[]> {
+function bodiesOf({ schemas, mostBytes, isWhole }: Sent, maxBytes: number): readonly JsonObject[] {
   const pieces = Object.entries(schemas).flatMap(([name, draft]) => piecesOf(name, draft, isWhole));
   if (pieces.length === 0) return [];
   if (pieces.length === 1 || mostBytes <= maxBytes) return [bodyOf(schemas)];
   const parts: Drafts[] = [];
   let bytesLeft = 0;
   for (const piece of pieces) {
-    yield;
     const bytes = Buffer.byteLength(JSON.stringify(bodyOf(piece)));
     const part = parts.at(-1);
     if (part === undefined || bytes > bytesLeft) {

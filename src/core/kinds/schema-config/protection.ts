@@ -2,7 +2,6 @@ import { readOr } from "../../model/errors.ts";
 import { canonicalJson, defined } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
-import { atOnce, withPauses } from "../../model/runtime/event-loop.ts";
 import type { Field, NodeCause } from "../../model/schema-tree.ts";
 import type { Reads } from "../../model/service.ts";
 import { countList } from "../../text/counts.ts";
@@ -68,7 +67,7 @@ export function lostProtection(
       if (enabled === false) check(column, "enabled", 1);
     },
   };
-  atOnce(scan(live, [question], { rules: before.rules }));
+  scan(live, [question], { rules: before.rules });
   return [...found.values()];
 }
 
@@ -126,7 +125,7 @@ export async function lostBySelector(
       if (resolution.enabled === false) lost.disabled++;
     },
   };
-  await withPauses(scan(live?.tree ?? {}, [count], { rules }));
+  scan(live?.tree ?? {}, [count], { rules });
   const total = lost.hashed + lost.disabled;
   if (total === 0) return "its columns are no longer kept as the rules require";
   const names = countList([

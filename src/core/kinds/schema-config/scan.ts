@@ -1,6 +1,5 @@
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
-import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import {
   type ColumnPath,
   type Depth,
@@ -69,9 +68,8 @@ export interface ScanOptions {
 }
 
 /** Visits each schema, then its tables, and after each table the table's columns, as far as a question asks for them. */
-export function* scan(tree: LiveSchemas, questions: readonly Question[], options: ScanOptions = {}): Steps<void> {
+export function scan(tree: LiveSchemas, questions: readonly Question[], options: ScanOptions = {}): void {
   const { rules, order } = options;
-  let done = 0;
   for (const [name, live] of entriesIn(tree, order)) {
     const path = [name] as const;
     const labels = options.labels && enterLabels(options.labels, name, live.nameInDestination);
@@ -81,12 +79,10 @@ export function* scan(tree: LiveSchemas, questions: readonly Question[], options
     const ofTables = questions.filter((one) => one.schema?.(schema) !== false && (one.table ?? one.column) !== undefined);
     if (ofTables.length === 0) continue;
     for (const [tableName, liveTable] of entriesIn(live.tables, order)) {
-      if (isStep(++done)) yield;
       const table = scannedTable(options, schema, { name: tableName, live: liveTable });
       const ofColumns = ofTables.filter((one) => one.table?.(table, schema) !== false && one.column !== undefined);
       if (ofColumns.length === 0) continue;
       for (const [columnName, liveColumn] of entriesIn(liveTable.columns ?? {}, order)) {
-        if (isStep(++done)) yield;
         const column = scannedColumn(options, table, { name: columnName, live: liveColumn });
         for (const one of ofColumns) one.column?.(column, table, schema);
       }

@@ -1,4 +1,4 @@
-import { setTimeout } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 
 /** What runs wait with. Tests pass one that does not wait. */
 export interface Clock {
@@ -19,3 +19,9 @@ export const exponentialMs = (attempt: number, firstMs: number, mostMs = Number.
 
 /** Between half and one and a half times the pause, so that processes that failed together do not try again together. */
 export const spread = (pauseMs: number): number => pauseMs * (0.5 + Math.random());
+
+/** Lets signals and timers run. Node.js looks for them between two calls of setImmediate, and maybe not before the first one. */
+export async function turn(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
+}

@@ -4,7 +4,6 @@ import { toPointer } from "../../../core/model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../../core/model/live.ts";
 import type { NodePath } from "../../../core/model/nodes.ts";
 import type { ColumnTree, SchemaConfigSpec, SchemaRule, SchemaTree } from "../../../core/model/resource.ts";
-import { atOnce } from "../../../core/model/runtime/event-loop.ts";
 import { type ColumnPath, isReplicated, type TablePath } from "../../../core/model/schema-tree.ts";
 import { nameOfPattern } from "./escape-glob.ts";
 import { inferRules, literalSchemas, liveRuleId } from "./infer-rules.ts";
@@ -74,7 +73,7 @@ function uncoveredNodes(rules: RuleCache, live: LiveSchemas, leavesOut: (schema:
       if (isUncovered(managed)) columnsOf(branchOf(schemas, schema, path), table, path)[path[2]] = column;
     },
   };
-  atOnce(scan(live, [question], { rules }));
+  scan(live, [question], { rules });
   return { schemas, nodes };
 }
 

@@ -4,7 +4,6 @@ import { labelRoots } from "../../../../src/core/kinds/patterns/labels.ts";
 import { scan } from "../../../../src/core/kinds/schemas.ts";
 import type { ColumnLabels, LabelledColumn } from "../../../../src/core/model/labels.ts";
 import type { LiveSchemas } from "../../../../src/core/model/live.ts";
-import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
 import { column, schema, shop, table } from "../../kinds/schema-config/fleet.ts";
 
 const place = (file: string) => ({ file, document: 0, pointer: "" });
@@ -24,7 +23,7 @@ function problems(given: Partial<ColumnLabels>, trees: readonly LiveSchemas[] = 
   const labels = { defined: [], patterns: [], columns: [], ...given };
   const roots = labelRoots(labels);
   const coverage = labelCoverage(labels);
-  for (const [index, live] of trees.entries()) atOnce(scan(live, [coverage.ask(roots({ names: [`shop-${index}`] }), `shop-${index}`)]));
+  for (const [index, live] of trees.entries()) scan(live, [coverage.ask(roots({ names: [`shop-${index}`] }), `shop-${index}`)]);
   return coverage.problems().map(({ code, place: at, message }) => `${code} ${at?.file} ${message}`);
 }
 

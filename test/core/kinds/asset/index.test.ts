@@ -4,7 +4,6 @@ import { leafDigests } from "../../../../src/core/kinds/leaves.ts";
 import type { LiveAsset } from "../../../../src/core/kinds/lists.ts";
 import type { Binding } from "../../../../src/core/model/address.ts";
 import type { AssetSpec, Resource } from "../../../../src/core/model/resource.ts";
-import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
 import { seedAccount } from "../../../../src/embedded/index.ts";
 import {
   accountViewOf,
@@ -109,7 +108,7 @@ describe("of an asset that can be read, plan compares what is shown", () => {
     const kind = kindNamed("Asset");
     const unit = kind?.units(view.resources, view).units[0];
     if (kind === undefined || unit === undefined) throw new Error("There is no unit.");
-    return atOnce(kind.diff(unit, { references: [], asset: { ...live, ...shown } }, view));
+    return kind.diff(unit, { references: [], asset: { ...live, ...shown } }, view);
   };
 
   test.each<[sentence: string, change: Partial<AssetSpec>, shown: Partial<LiveAsset>, binding: Binding, body: object | undefined]>([

@@ -5,7 +5,6 @@ import type { AccountView } from "../../../../src/core/kinds/kind.ts";
 import { settings } from "../../../../src/core/kinds/lists.ts";
 import type { LiveIntegration } from "../../../../src/core/model/live.ts";
 import type { IntegrationSettings, Resource } from "../../../../src/core/model/resource.ts";
-import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
 import { accountViewOf, liveIntegration, requestsOf, resourceOf, type SmallAccount } from "../../../support/accounts/view.ts";
 
 const details = { replicationFrequency: "60", cronExpression: null, baseTime: null, destinationSchema: "orders", agentId: null };
@@ -19,7 +18,7 @@ function compared(manifests: readonly Resource[], { shown = live, ...more }: Sma
   const view: AccountView = accountViewOf(manifests, { integrations: [shown], extended, ...more });
   const [unit] = integration.units(manifests.slice(0, 1), view).units;
   if (unit === undefined) throw new Error("no unit");
-  const found = atOnce(integration.diff(unit, shown, view));
+  const found = integration.diff(unit, shown, view);
   return { ...found, items: found.items.filter(({ action }) => action !== "bind") };
 }
 

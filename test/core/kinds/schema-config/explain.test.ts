@@ -3,7 +3,6 @@ import { evaluate } from "../../../../src/core/kinds/schema-config/evaluate.ts";
 import { explain } from "../../../../src/core/kinds/schema-config/explain.ts";
 import type { RuleCache } from "../../../../src/core/kinds/schema-config/rules/rule-cache.ts";
 import type { Resource, SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
-import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
 import { expand } from "../../../support/expand.ts";
 import { column, config, rulesOf, schema, shop, table } from "./fleet.ts";
 
@@ -50,6 +49,6 @@ test.each([
     },
   ]);
   const live = { app: schema({ events: table({ key: column(ofColumn) }, ofTable) }) };
-  const { outcome, changes, applied } = explain(rules, live, ["app", "events", "key"], { evaluation: atOnce(evaluate(rules, live)) });
+  const { outcome, changes, applied } = explain(rules, live, ["app", "events", "key"], { evaluation: evaluate(rules, live) });
   expect({ outcome, changes, wins: applied.map(({ wins }) => wins) }).toEqual({ outcome: {}, changes: [], wins: [[]] });
 });

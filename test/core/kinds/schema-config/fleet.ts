@@ -13,7 +13,6 @@ import { eachChange } from "../../../../src/core/model/changes.ts";
 import type { LiveColumn, LiveIntegration, LiveSchema, LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts";
 import type { Problem } from "../../../../src/core/model/problem.ts";
 import type { Resource, RuleSetSpec, SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
-import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
 import type { Reads } from "../../../../src/core/model/service.ts";
 import { nothingElse } from "../../../support/accounts/view.ts";
 
@@ -138,7 +137,7 @@ export function compareFleet({ manifests, live = { shop: shop() }, read, view: m
     view,
   );
   const compared = units.filter(({ name }) => only(name));
-  const found = compared.map((unit) => atOnce(schemaConfig.diff(unit, read ?? observed(live[unit.liveId]), view)));
+  const found = compared.map((unit) => schemaConfig.diff(unit, read ?? observed(live[unit.liveId]), view));
   // The kind's own tallies, passed back to it.
   const concluded = ruleWarnings(found.flatMap(({ tally }) => (tally === undefined ? [] : [tally as UnitTally])));
   const all = [...problems, ...found.flatMap((difference) => difference.problems), ...concluded];

@@ -9,7 +9,6 @@ import { fromPointer } from "../../../../src/core/model/json/pointer.ts";
 import type { LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts";
 import type { NodePath } from "../../../../src/core/model/nodes.ts";
 import type { SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
-import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
 import { expand } from "../../../support/expand.ts";
 import fc from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
@@ -26,7 +25,7 @@ const cacheOf = (specs: readonly SchemaConfigSpec[], sets: Sets = {}): RuleCache
 type Value = boolean | string | undefined;
 type Line = readonly [path: string, key: string, before: Value, after: Value];
 const lines = (rules: RuleCache, tree: LiveSchemas): readonly Line[] =>
-  atOnce(evaluate(rules, tree)).changes.map(({ path, key, before, after }) => [JSON.stringify(path), key, before, after]);
+  evaluate(rules, tree).changes.map(({ path, key, before, after }) => [JSON.stringify(path), key, before, after]);
 const byText = (a: Line, b: Line): number => (`${a[0]}${a[1]}` < `${b[0]}${b[1]}` ? -1 : 1);
 
 function differences(wanted: readonly Wanted[]): readonly Line[] {
@@ -90,7 +89,7 @@ describe("for any rules and any account", () => {
           ...Object.fromEntries(specs.map((one, index) => [`c${index}.yaml`, { spec: one }])),
           ...Object.fromEntries(Object.entries(sets).map(([key, rules]) => [`${key}.yaml`, { spec: { rules } }])),
         };
-        for (const { key, after, cause } of atOnce(evaluate(cacheOf(specs, sets), tree)).changes) {
+        for (const { key, after, cause } of evaluate(cacheOf(specs, sets), tree).changes) {
           const said = fromPointer(cause.place.pointer).reduce<unknown>(
             (value, segment) => (value as Record<string, unknown>)[segment],
             documents[cause.place.file],
@@ -113,9 +112,9 @@ describe("for any rules and any account", () => {
       fc.property(withSets, fc.array(live, { minLength: 2, maxLength: 4 }), ([specs, sets], trees) => {
         const rules = cacheOf(specs, sets);
         for (const tree of [...trees, ...trees]) {
-          const { stats, ...evaluation } = atOnce(evaluate(rules, tree));
+          const { stats, ...evaluation } = evaluate(rules, tree);
           const fresh = cacheOf(specs, sets);
-          const { stats: freshStats, ...freshEvaluation } = atOnce(evaluate(fresh, tree));
+          const { stats: freshStats, ...freshEvaluation } = evaluate(fresh, tree);
           expect(JSON.stringify(evaluation.changes)).toBe(JSON.stringify(freshEvaluation.changes));
           expect([evaluation.unmanagedColumns, evaluation.exposedColumns, evaluation.uncovered]).toEqual([
             freshEvaluation.unmanagedColumns,
@@ -140,7 +139,7 @@ describe("for any rules and any account", () => {
             !ignored(path, key) && !(key === "enabled" && path.length === 3 && path.slice(0, 2).some((one = "") => ignored([one], key)))
           );
         };
-        const { changes } = atOnce(evaluate(cacheOf(specs), tree, { isLeftOut: ignored }));
+        const { changes } = evaluate(cacheOf(specs), tree, { isLeftOut: ignored });
         const reported = changes.map(({ path, key, before, after }): Line => [JSON.stringify(path), key, before, after]);
         expect(reported.filter(({ 0: text, 1: key }) => ignored(JSON.parse(text), key))).toEqual([]);
         expect(reported.filter(isCompared).sort(byText)).toEqual(differences(reference(specs, tree)).filter(isCompared).sort(byText));
@@ -190,7 +189,7 @@ describe("for any rules and any account", () => {
         );
         const wanted = reference(specs, tree, sets).filter(({ path, state: is }) => path.length === 3 && is === "unmanaged");
         expect([...listed].sort()).toEqual(wanted.map(({ path }) => JSON.stringify(path)).sort());
-        expect(listed).toHaveLength(atOnce(evaluate(rules, tree)).unmanagedColumns);
+        expect(listed).toHaveLength(evaluate(rules, tree).unmanagedColumns);
       }),
       usual,
     );
@@ -204,8 +203,8 @@ describe("for any rules and any account", () => {
         fc.constantFrom(undefined, 1, 200),
         fc.constantFrom("changed", "complete"),
         (specs, tree, maxBodyBytes, entries) => {
-          const { changes } = atOnce(evaluate(cacheOf(specs), tree));
-          const after = atOnce(patches("i", changes, { live: tree, maxBodyBytes, entries })).reduce(
+          const { changes } = evaluate(cacheOf(specs), tree);
+          const after = patches("i", changes, { live: tree, maxBodyBytes, entries }).reduce(
             (now, { body }) => merged(now, body["schemas"]),
             tree,
           );
@@ -224,8 +223,8 @@ describe("for any rules and any account", () => {
         fc.constantFrom(undefined, 1),
         fc.constantFrom("changed", "complete"),
         (specs, tree, maxBodyBytes, entries) => {
-          const { changes } = atOnce(evaluate(cacheOf(specs), tree));
-          const requests = atOnce(patches("i", changes, { live: tree, maxBodyBytes, entries }));
+          const { changes } = evaluate(cacheOf(specs), tree);
+          const requests = patches("i", changes, { live: tree, maxBodyBytes, entries });
           let now = tree;
           let exposing = false;
           for (const { body } of requests) {
@@ -256,7 +255,7 @@ describe("for any rules and any account", () => {
     fc.assert(
       fc.property(layers, live, (specs, tree) => {
         const wanted = reference(specs, tree);
-        const { exposedColumns, unmanagedColumns, liveNodes } = atOnce(evaluate(cacheOf(specs), tree));
+        const { exposedColumns, unmanagedColumns, liveNodes } = evaluate(cacheOf(specs), tree);
         const before = flows(wanted, "before");
         const exposed = [...flows(wanted, "after")].filter(([path, after]) => after === "clear" && before.get(path) !== "clear");
         // A table whose columns are unknown counts as one.
@@ -292,7 +291,7 @@ describe("for any rules and any account", () => {
     fc.assert(
       fc.property(layers, live, (specs, tree) => {
         const rules = cacheOf(specs);
-        const evaluation = atOnce(evaluate(rules, tree));
+        const evaluation = evaluate(rules, tree);
         for (const { path, live: before, enabled, hashed, state: is } of reference(specs, tree)) {
           const [top = "", ...rest] = path;
           const reported = explain(rules, tree, [top, ...rest] as unknown as NodePath, { evaluation });

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { managedAt, type Question, type ScannedNode, scan } from "../../../../src/core/kinds/schema-config/scan.ts";
 import type { LiveSchemas } from "../../../../src/core/model/live.ts";
 import type { NodePath } from "../../../../src/core/model/nodes.ts";
-import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
 import fc from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
 import { column, config, rulesOf, schema, table } from "./fleet.ts";
@@ -20,11 +19,9 @@ const listing = (each: (node: Node) => void, not?: string): Question => {
 };
 const pathsIn = (tree: LiveSchemas, questions: (add: (node: Node) => void) => readonly Question[]): readonly string[] => {
   const found: string[] = [];
-  atOnce(
-    scan(
-      tree,
-      questions((node) => found.push(node.path.join("."))),
-    ),
+  scan(
+    tree,
+    questions((node) => found.push(node.path.join("."))),
   );
   return found.sort();
 };
@@ -47,7 +44,7 @@ test("a node of a scan has what its path has", () => {
         const { match, resolution, unmatched } = managedAt(rules, tree, path);
         expect([managed.match, managed.resolution, managed.unmatched]).toEqual([match, resolution, unmatched]);
       };
-      atOnce(scan(tree, [listing(compare)], { rules }));
+      scan(tree, [listing(compare)], { rules });
     }),
     { numRuns: runs(30, 500) },
   );
@@ -57,7 +54,7 @@ test("a node has its values before and after the plan, and is replicated with th
   const tree = { s: schema({ t: table({ c: column({ hashed: true }) }, { enabled: false }) }) };
   const found: unknown[] = [];
   const next = (path: NodePath, key: string, now: boolean | undefined) => (key === "hashed" ? false : path.length === 2 || now);
-  atOnce(scan(tree, [{ column: ({ now, next: after }) => found.push(now, after) }], { next }));
+  scan(tree, [{ column: ({ now, next: after }) => found.push(now, after) }], { next });
   expect(found).toEqual([
     { enabled: true, hashed: true, replicated: false },
     { enabled: true, hashed: false, replicated: true },
@@ -70,6 +67,6 @@ test("what a literal tree lacks is unknown", () => {
   };
   const found: unknown[] = [];
   const question: Question = { table: ({ now }) => void found.push(now.replicated), column: ({ now }) => void found.push(now) };
-  atOnce(scan(tree, [question], { isLiteral: true }));
+  scan(tree, [question], { isLiteral: true });
   expect(found).toEqual([undefined, { enabled: undefined, hashed: false, replicated: undefined }, false]);
 });
