@@ -167,7 +167,7 @@ async function observeConfigs(session: Session, isWanted: (address: Address) => 
     address === undefined || kindOf(address) === kindNames.ruleSet || isWanted(address) || concerned.has(address);
   refuseErrors([...problems, ...found.problems.filter(concerns)]);
   const isNamed = ({ address }: { readonly address: Address }): boolean => account.addressesOf(address).some(isWanted);
-  const claimColumns = columnBudget(project.settings.client.maxColumnReads);
+  const claimColumns = columnBudget();
   const needs = { policyColumns: columnsNeeded(session, () => undefined), claimColumns, isNew: () => false };
   const units = found.units.filter(isNamed);
   const isWaiting = found.deferred.some(isNamed);

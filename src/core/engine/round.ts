@@ -90,7 +90,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
     ...(base?.problems ?? []),
     ...lostManifests(project, records),
   ];
-  return { ...observed, problems, inScope, compared, base: base?.view, claimColumns: columnBudget(settings.client.maxColumnReads) };
+  return { ...observed, problems, inScope, compared, base: base?.view, claimColumns: columnBudget() };
 }
 
 /** A project without manifests whose objects earlier runs have managed: its files were lost, and a plan without differences would say that all is well. */

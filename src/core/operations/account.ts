@@ -48,7 +48,6 @@ export async function openAccount(project: AccountProject, options: AccountOptio
       ...(settings.apiKey === undefined ? {} : { keySource: describeSecret(settings.apiKey) }),
       timeoutMs: settings.client.timeoutMs,
       retries: settings.client.retries,
-      maxResponseBytes: settings.client.maxResponseBytes,
       concurrency: settings.client.concurrency,
       columnConcurrency: settings.client.columnConcurrency,
       extended: settings.extended === true,

@@ -4,7 +4,6 @@ import type { ExtendedCall } from "../model/extended.ts";
 import type { JsonValue } from "../model/json/json.ts";
 import type { Reads, SendableRequest, WriteAnswer } from "../model/service.ts";
 import { parseBaseUrl } from "../model/settings/base-url.ts";
-import { defaultClient } from "../model/settings/config.ts";
 import { type Environment, isEnabled } from "../model/settings/env.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
@@ -72,7 +71,7 @@ export interface Client extends Reads {
  * @throws DimsyncError E_BASE_URL, E_API_KEY or E_PROXY if an option is not valid
  */
 export function createClient(options: ClientOptions): Client {
-  const { apiKey, timeoutMs, retries, userAgent, env, maxResponseBytes = defaultClient.maxResponseBytes } = options;
+  const { apiKey, timeoutMs, retries, userAgent, env, maxResponseBytes = 64 * 2 ** 20 } = options;
   const base = parseBaseUrl(options.baseUrl);
   checkKey(apiKey);
   const concurrency = Math.max(1, options.concurrency);

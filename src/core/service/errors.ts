@@ -84,7 +84,7 @@ export function failureOfWire({ reason, sent, detail, refusal }: WireFailure, me
         ...base,
         again: "never",
         code: "E_ANSWER_TOO_LARGE",
-        message: `the response is larger than ${detail} bytes.${unsure} Check baseUrl and any proxy. If the account is that large, raise client.maxResponseBytes in dimsync.yaml.`,
+        message: `the response is larger than ${detail} bytes.${unsure} Check baseUrl and any proxy.`,
       };
     case "connection":
       return {

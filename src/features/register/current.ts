@@ -54,7 +54,7 @@ export async function* currentRows(project: Project, session: RegisterSession): 
   const rulesById = new Map(units.map((unit) => [unit.liveId, unit.rules]));
   const namesOf = integrationNames(account);
   const evaluator = newPolicyEvaluator(policiesIn(account.resources), { today: session.today, locate: project.locate });
-  const claim = columnBudget(project.settings.client.maxColumnReads);
+  const claim = columnBudget();
   const sorted = integrationsByName(account);
   const read = ({ id }: LiveIntegration) =>
     readSchemas(reads, id, (live) => {

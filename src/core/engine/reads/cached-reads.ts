@@ -72,18 +72,20 @@ export type ClaimColumns = (integrationId: string, tables: number) => void;
 export const columnsNeeded = ({ review }: Pick<Session, "review">, byPolicies: ReadNeeds["policyColumns"]): ReadNeeds["policyColumns"] =>
   review === undefined ? byPolicies : () => () => true;
 
+/** The tables of a run whose columns are read with one request each. */
+const mostColumnReads = 20_000;
+
 /**
  * Some responses have no columns (docs/service-interface.md). A rule for all columns of a fleet
- * then needs one request per table, which can take hours on a service that others use too. `most`
- * is `client.maxColumnReads`. An integration is read whole or not at all.
+ * then needs one request per table, which can take hours on a service that others use too. An integration is read whole or not at all.
  */
-export function columnBudget(most: number): ClaimColumns {
+export function columnBudget(): ClaimColumns {
   let claimed = 0;
   return (integrationId, tables) => {
-    if (claimed + tables > most)
+    if (claimed + tables > mostColumnReads)
       throw new ServiceError(
         "E_COLUMN_READS",
-        `The service returned the schemas of ${integrationId} without columns. Rules or policies need the columns of ${tables} of its tables, which takes one request each. With ${claimed} for other integrations, that exceeds client.maxColumnReads (${most}), so the columns were not read. Restrict the rules and policies for columns to fewer schemas and tables, select fewer integrations with --only, or raise client.maxColumnReads in dimsync.yaml.`,
+        `The service returned the schemas of ${integrationId} without columns. Rules or policies need the columns of ${tables} of its tables, which takes one request each. With ${claimed} for other integrations, that is more than the ${mostColumnReads} requests that a run sends for them, so the columns were not read. Restrict the rules and policies for columns to fewer schemas and tables, or select fewer integrations with --only.`,
         { method: "GET", path: `/v1/integrations/${integrationId}/schemas`, sent: "never" },
       );
     claimed += tables;

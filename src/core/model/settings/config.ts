@@ -118,14 +118,10 @@ export interface ClientSettings {
   readonly retries: number;
   readonly settleMs: number;
   readonly schemaWaitMs: number;
-  /** Maximum number of tables in a run whose columns are read with one request each. */
-  readonly maxColumnReads: number;
   /** A PATCH of schemas with a larger body is split between tables. Default: 8 MiB. */
   readonly maxBodyBytes?: number;
   /** What a PATCH of schemas sends: the members that change, or complete entries with the live values of the others. */
   readonly entries: "changed" | "complete";
-  /** The largest response that is read, in bytes. */
-  readonly maxResponseBytes: number;
   /** Maximum number of requests started per second. Default: no limit. */
   readonly rate?: number;
 }
@@ -146,9 +142,7 @@ export const defaultClient: ClientSettings = {
   retries: 4,
   settleMs: 30_000,
   schemaWaitMs: 600_000,
-  maxColumnReads: 20_000,
   entries: "changed",
-  maxResponseBytes: 64 * 2 ** 20,
 };
 
 /**

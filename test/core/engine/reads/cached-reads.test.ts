@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
 import type { Plan } from "../../../../src/core/model/plan.ts";
-import type { EmbeddedOptions } from "../../../../src/embedded/index.ts";
+import { type EmbeddedOptions, seedAccount } from "../../../../src/embedded/index.ts";
 import { runCommand } from "../../../support/command.ts";
 import { serve } from "../../../support/loopback.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
@@ -168,52 +168,38 @@ describe("the reads of a plan", () => {
   });
 });
 
-describe("reads of columns are limited by client.maxColumnReads", () => {
+test("an integration with the columns of more than 20,000 tables to read is not read, and the incomplete plan says what to do", async () => {
+  const state = seedAccount();
+  const [orders] = state.integrations;
+  const [model] = Object.values(orders?.schemas["public"]?.tables ?? {});
+  if (orders === undefined || model === undefined) throw new Error("The seed has no table.");
+  const tables = Object.fromEntries(Array.from({ length: 20_001 }, (_, index) => [`t${index}`, { ...model, columns: {} }]));
+  state.integrations.push({
+    ...orders,
+    id: "b16",
+    name: "Big",
+    schemas: { public: { enabled: true, nameInDestination: "public", tables } },
+  });
+  const service = await startService({ schemaForm: "snake", state });
+  onTestFinished(service.close);
   const fleet = config("fleet", {
-    integrations: { names: ["shop-*", "Orders"] },
+    integrations: { names: ["Big", "Orders"] },
     rules: [{ match: { column: "email" }, set: { hashed: true }, minMatches: 0 }],
   });
-  const isColumns = ({ path }: { readonly path: string }): boolean => path.endsWith("/columns");
-
-  async function planned(maxColumnReads: number) {
-    const service = await startService({ schemaForm: "snake" });
-    onTestFinished(service.close);
-    const folder = writeProject({
-      "dimsync.yaml": configText(service.url, { client: { maxColumnReads } }),
-      "manifests/all.yaml": fleet,
-    });
-    const { code, stdout } = await runCommand(["plan", "-o", "json", "-q"], folder, { [keyVariable]: service.apiKey });
-    return { code, plan: JSON.parse(stdout) as Plan, columnReads: service.requests.filter(isColumns).length };
-  }
-
-  test("an integration that needs more is not read, and the incomplete plan says what to do", async () => {
-    const whole = await planned(1_000);
-    expect(whole.plan.complete).toBe(true);
-    expect(whole.columnReads).toBeGreaterThan(3);
-
-    const bounded = await planned(whole.columnReads - 1);
-    expect(bounded.columnReads).toBeLessThan(whole.columnReads);
-    expect(bounded.columnReads).toBeGreaterThan(0);
-    expect(bounded.plan.complete).toBe(false);
-    expect(bounded.code).toBe(1);
-    const [refused] = bounded.plan.blocked;
-    expect(refused).toMatchObject({ code: "E_COLUMN_READS" });
-    expect(bounded.plan.diagnostics).toContainEqual(
-      expect.objectContaining({ code: "E_COLUMN_READS", severity: "error", address: refused?.address }),
-    );
-    expect(refused?.message).toMatch(/client\.maxColumnReads \(\d+\).*--only.*raise client\.maxColumnReads/);
-    // Everything that could be read is planned as before.
-    expect(bounded.plan.items.map(({ address }) => address)).toEqual(
-      whole.plan.items.map(({ address }) => address).filter((address) => address !== refused?.address),
-    );
+  const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/all.yaml": fleet });
+  const { code, stdout } = await runCommand(["plan", "-o", "json", "-q"], folder, { [keyVariable]: service.apiKey });
+  const plan = JSON.parse(stdout) as Plan;
+  expect([code, plan.complete]).toEqual([1, false]);
+  const [refused] = plan.blocked;
+  expect(refused).toMatchObject({
+    address: "Schemas/Big",
+    code: "E_COLUMN_READS",
+    message: expect.stringMatching(/20000 requests.*--only/u),
   });
-
-  test("if the limit is sufficient, there is no warning", async () => {
-    const whole = await planned(1_000);
-    const exact = await planned(whole.columnReads);
-    expect(exact.plan).toMatchObject({ complete: true, blocked: [] });
-    expect(exact.plan.diagnostics).toEqual(whole.plan.diagnostics);
-  });
+  expect(plan.diagnostics).toContainEqual(expect.objectContaining({ code: "E_COLUMN_READS", severity: "error", address: "Schemas/Big" }));
+  // Everything that could be read is planned.
+  const read = service.requests.filter(({ path }) => path.endsWith("/columns")).map(({ path }) => path.split("/")[3]);
+  expect([...new Set(read)]).toEqual(["8f1c"]);
 });
 
 test("client.concurrency limits the reads in flight", async () => {
