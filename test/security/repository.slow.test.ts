@@ -239,7 +239,6 @@ describe("a path that leads out of the repository is refused, and nothing of the
     "manifests: the configuration of git": () => ({ manifests: [".git/config"] }),
     bindings: (outside) => ({ bindings: `${outside}/token` }),
     catalog: (outside, target) => ({ targets: { test: { ...target, catalog: `${outside}/token` } } }),
-    connectors: (outside) => ({ connectors: { postgres: `${outside}/token.json` } }),
   };
   test.each(Object.entries(named))("%s", async (_, parts) => {
     const found = await checkout();

@@ -191,8 +191,6 @@ export interface ManifestKind {
   references(resource: Resource): readonly Reference[];
   /** `lifecycle.create` of manifests that do not set it. Default: "ifMissing". */
   readonly defaultCreate?: "never";
-  /** The map with `type` and `connection` to which a project's connector schemas apply. */
-  readonly connectorAt?: Pointer;
   /** Path of a map in which all keys, at any depth, are names of the source, such as tables. */
   readonly namesBelow?: readonly string[];
   /** Whether `key` at `path` is not a secret although its name looks like one: the name of a label, for example. */

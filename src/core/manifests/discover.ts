@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join, relative, resolve, sep } from "node:path";
+import { Script } from "node:vm";
 import picomatch from "picomatch";
 import { byText } from "../model/address.ts";
 import { errorCode } from "../model/errors.ts";
@@ -8,7 +9,6 @@ import { once } from "../model/maps.ts";
 import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
 import { type Boundary, isInside, outsideProblem, realPathOf } from "./boundary.ts";
-import { endingInTime, limitMs } from "./schema/time-limit.ts";
 import { shownPath } from "./source.ts";
 
 /** A file, a folder or a glob, and where the config names it; without a place, the user has typed it. */
@@ -124,6 +124,26 @@ export function globMatcher(glob: string): (path: string) => boolean | undefined
   const isFast = !/[({|]/u.test(glob) && (glob.match(/\*+/gu) ?? []).length <= 3;
   return isFast ? matches : (path) => endingInTime(() => matches(path));
 }
+
+/** For one path. Less than a second, so that a stop signal is heard within a second. */
+const limitMs = 500;
+
+/** The result of a check; undefined if it does not end in time. */
+function endingInTime(check: () => boolean): boolean | undefined {
+  const key = Symbol.for("dimsync.check");
+  try {
+    Reflect.set(globalThis, key, check);
+    // Code that vm runs can be ended, also inside a regular expression.
+    return limited.runInThisContext({ timeout: limitMs }) === true;
+  } catch (error) {
+    if (errorCode(error) !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
+    return undefined;
+  } finally {
+    Reflect.deleteProperty(globalThis, key);
+  }
+}
+
+const limited = new Script('globalThis[Symbol.for("dimsync.check")]()');
 
 interface Folder {
   readonly path: string;

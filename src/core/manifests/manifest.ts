@@ -2,16 +2,13 @@ import { createHash } from "node:crypto";
 import { manifestKindNamed, manifestKinds } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
 import { canonicalJson, isObject, type JsonObject, type JsonValue, own } from "../model/json/json.ts";
-import { atPointer, isWithin } from "../model/json/pointer.ts";
 import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { isSecretReference } from "../model/settings/secret.ts";
 import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { ValueDocument } from "../yaml/read.ts";
 import type { Variables } from "./config/variables.ts";
 import { type PartialManifest, withoutBroken } from "./partial.ts";
-import { type ConnectorCheck, type Connectors, connectorProblems } from "./schema/connectors.ts";
 import { validateEffective } from "./schema/validate.ts";
 import { makeEffective } from "./substitute.ts";
 import { manifestValidators } from "./validators.generated.js";
@@ -37,11 +34,10 @@ interface ManifestContext {
   /** The target of the run. */
   readonly target: string;
   readonly variables: Variables;
-  readonly connectors: Connectors;
   readonly textLength: number;
 }
 
-/** Checks one document and makes a resource of it: variables, secrets, JSON Schema, the connector's schema. */
+/** Checks one document and makes a resource of it: variables, secrets, JSON Schema. */
 export function readManifest(document: ValueDocument, place: SourceLocation, context: ManifestContext): ReadManifest {
   const { value: written, isInert } = document;
   const { variables, textLength, target } = context;
@@ -51,16 +47,9 @@ export function readManifest(document: ValueDocument, place: SourceLocation, con
   const validator = kind === undefined ? undefined : manifestValidators.get(kind);
   if (kind === undefined || validator === undefined) return { place, problems: [...effective.problems, unknownKind(written, place)] };
   const checked = validateEffective(validator, effective, { kind, place });
-  const connection = context.connectors.check(kind, checked.value, effective.texts);
-  const isChecked = ({ place: at }: Problem): boolean =>
-    at !== undefined && (isWithin(at.pointer, connection.base) || isWithin(connection.base, at.pointer));
-  // A connector's schema says which members a connection can have, also those that the schema of the kind does not know.
-  const ofSchema =
-    connection.schema === undefined ? checked.problems : checked.problems.filter((problem) => !isUnknownIn(connection, problem));
-  const fromConnector = ofSchema.some(isChecked) ? [] : connectorProblems(connection, { ...checked.context, value: connection.value });
-  const problems = [...effective.problems, ...ofSchema, ...fromConnector];
-  const manifest = manifestOf(kind, connection.value, { place, problems, target });
-  const rest = problems.length === 0 ? undefined : withoutBroken(connection.value, problems, { validator, context: checked.context });
+  const problems = [...effective.problems, ...checked.problems];
+  const manifest = manifestOf(kind, checked.value, { place, problems, target });
+  const rest = problems.length === 0 ? undefined : withoutBroken(checked.value, problems, { validator, context: checked.context });
   return {
     ...manifest,
     // The rest has the shape that the kind's schema requires.
@@ -73,21 +62,6 @@ export function readManifest(document: ValueDocument, place: SourceLocation, con
           },
         }),
   };
-}
-
-/** Whether it is about a member of the connection that the schema of the kind does not know. A secret must have a known form. */
-function isUnknownIn({ base, value }: ConnectorCheck, { code, place }: Problem): boolean {
-  if (code !== "E_UNKNOWN_KEY" || place === undefined || !isWithin(place.pointer, base)) return false;
-  const member = atPointer(value, place.pointer);
-  return isWellFormedSecret(member) || !JSON.stringify(member ?? null).includes('"$secret"');
-}
-
-/** The schema of the kind checks the form of a secret only in the members that it knows. */
-function isWellFormedSecret(value: unknown): boolean {
-  if (!isSecretReference(value)) return false;
-  const names = Object.keys(value.$secret);
-  const sources = names.filter((name) => ["env", "file", "exec"].includes(name));
-  return sources.length === 1 && names.every((name) => sources.includes(name) || name === "pointer" || name === "type");
 }
 
 function manifestOf(

@@ -58,7 +58,7 @@ export interface Project extends NamedFiles {
   readonly patterns: LoadedConfig["manifests"];
   /** Files that were read as manifests, as shown. */
   readonly files: readonly string[];
-  /** The files that plans depend on: config, bindings, variables, connector schemas and manifests. */
+  /** The files that plans depend on: config, bindings, variables and manifests. */
   readonly sourceFiles: ProjectFiles;
   /** Absolute paths of the dbt manifests that Classifications name. dbt writes them, and git ignores them. */
   readonly dbtFiles: readonly string[];
@@ -211,10 +211,10 @@ export async function listTargets(options: ConfigOptions): Promise<readonly stri
   return names.length === 0 ? ["default"] : names;
 }
 
-function readManifests(source: Source, { variables, connectors, targets: all, settings }: LoadedConfig, parser: YamlParser): FileContent {
+function readManifests(source: Source, { variables, targets: all, settings }: LoadedConfig, parser: YamlParser): FileContent {
   const { documents, problems: invalid } = readYaml(source.text, { parser });
   const target = settings?.target ?? "";
-  const context = { variables, connectors, target, textLength: source.text.length };
+  const context = { variables, target, textLength: source.text.length };
   const manifests: ReadManifest[] = [];
   const elsewhere: ElsewhereManifest[] = [];
   const problems: Problem[] = [...yamlProblems(source, invalid)];

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { baseOfTarget, ofTarget } from "../../cli/each-target.ts";
 import type { Failure } from "../../cli/github-outputs.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
@@ -10,14 +10,13 @@ import { printError } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
 import type { FailOn } from "../../core/engine/exit-codes.ts";
 import { extractBase, type ReviewBase } from "../../core/git/base.ts";
-import { repositoryTop } from "../../core/git/top.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
 import { shownPath } from "../../core/manifests/source.ts";
 import { DimsyncError, ProblemsError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { canonicalJson, type JsonValue } from "../../core/model/json/json.ts";
 import { toPointer } from "../../core/model/json/pointer.ts";
-import type { Loosened, Plan } from "../../core/model/plan.ts";
+import type { Plan } from "../../core/model/plan.ts";
 import type { Problem } from "../../core/model/problem.ts";
 import { secretsIn } from "../../core/model/settings/secret.ts";
 import { atBase, placeOf } from "../../core/operations/base.ts";
@@ -25,7 +24,6 @@ import { planAccount } from "../../core/operations/plan.ts";
 import { savePlan } from "../../core/operations/saved-plan.ts";
 import { validateProject } from "../../core/operations/validate.ts";
 import { isProjectChanged } from "./changed-files.ts";
-import { ownersOf } from "./code-owners.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, planSinceApply, targetsOutput, touchedLines } from "./job.ts";
 import { notMade } from "./plan-comment.ts";
 import { commentPlans, type PlannedTargets, withdrawComments } from "./provider.ts";
@@ -79,7 +77,7 @@ async function planTargets(context: CiContext, job: CiJob): Promise<Planned> {
     .catch(() => undefined);
   const { projects, made, failed } = await planEach(context, job, failOn).finally(async () => (await shared)?.release());
   const known = await listTargets(loadOptions(context, []));
-  const plans = await Promise.all(made.flatMap(({ document }) => (document === undefined ? [] : [withOwners(document, cwd)])));
+  const plans = made.flatMap(({ document }) => document ?? []);
   const unchanged = made.flatMap(({ project, document }) => (document === undefined ? [project.settings.target] : []));
   for (const target of unchanged) say(context.io, `${target}: no file of the project changed, so there is no plan.`);
   return { plans, failed, projects, known, unchanged };
@@ -111,24 +109,6 @@ async function isUntouched(
   const isRequest = environment.isPullRequest || env["GITHUB_EVENT_NAME"] === "merge_group";
   if (!isRequest || base.commit === base.head) return false;
   return !(await isProjectChanged({ folder: cwd, env }, project, { from: base.commit, to: base.head }));
-}
-
-/** The plan with the owners of the files whose policies it loosens. */
-async function withOwners(plan: Plan, cwd: string): Promise<Plan> {
-  const { loosened } = plan;
-  const top = repositoryTop(cwd);
-  if (loosened === undefined || top === undefined) return plan;
-  const pathOf = (file: string): string => relative(top, resolve(cwd, file)).split(sep).join("/");
-  const isOfPolicy = ({ code }: Loosened): boolean => /^(?:policy|exemption)-/u.test(code);
-  const files = [...new Set(loosened.filter(isOfPolicy).flatMap(({ file }) => (file === undefined ? [] : [pathOf(file)])))];
-  const owners = new Map((await ownersOf(top, files)).map(({ file, names }) => [file, names]));
-  return {
-    ...plan,
-    loosened: loosened.map((entry) => {
-      const names = isOfPolicy(entry) && entry.file !== undefined ? owners.get(pathOf(entry.file)) : undefined;
-      return names === undefined ? entry : { ...entry, owners: names };
-    }),
-  };
 }
 
 /** What the job is reviewed against, or the commit that was applied last, shows what the manifests cause, and what someone changed in the account. */
@@ -186,7 +166,7 @@ interface Reach {
   readonly code: ReadonlyMap<string, string>;
 }
 
-const memberNames = ["baseUrl", "apiKey", "records", "connectors"] as const;
+const memberNames = ["baseUrl", "apiKey", "records"] as const;
 
 /**
  * An error for a target that reaches other secrets, hosts or code than at `commit`, the tip of the branch that apply watches: the author of a pull request could have changed
@@ -211,11 +191,11 @@ async function orUnusable<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 function reachOf({ settings, resources }: Project): Reach {
-  const { baseUrl, apiKey, records, connectors, folder } = settings;
+  const { baseUrl, apiKey, records, folder } = settings;
   const commands = secretsIn([apiKey, records, resources.map(({ spec }) => spec)]).flatMap(({ $secret: { exec } }) =>
     exec === undefined ? [] : [exec],
   );
-  const members = { baseUrl, apiKey: apiKey ?? null, records, connectors };
+  const members = { baseUrl, apiKey: apiKey ?? null, records };
   return {
     members: mapValues(members, (value) => canonicalJson(value as JsonValue)),
     commands: canonicalJson(commands),
@@ -247,7 +227,7 @@ function differences(before: Reach, now: Reach): readonly string[] {
 
 function problemOf({ settings: { target }, configFile }: Project, changed: readonly string[], cwd: string): Problem {
   const member = changed.find((one) => memberNames.some((name) => name === one)) ?? "";
-  const pointer = member === "connectors" ? "/connectors" : toPointer(["targets", target, ...(member === "" ? [] : [member])]);
+  const pointer = toPointer(["targets", target, ...(member === "" ? [] : [member])]);
   return {
     code: "E_TARGET_CHANGED",
     severity: "error",

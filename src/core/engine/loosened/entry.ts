@@ -24,7 +24,7 @@ export interface Review {
 }
 
 /** An entry before its line is looked up. */
-export interface Draft extends Omit<Loosened, "file" | "line" | "owners"> {
+export interface Draft extends Omit<Loosened, "file" | "line"> {
   readonly place?: SourceLocation | undefined;
 }
 

@@ -91,7 +91,6 @@ export const asset: Kind<AssetUnit, AssetLive> = {
   imported,
   // A lost binding must not create it a second time.
   defaultCreate: "never",
-  connectorAt: "/spec",
   isPlainKey: (path, key) => key === "secretVersion" && path.length === 1 && path[0] === "spec",
 
   liveView: {

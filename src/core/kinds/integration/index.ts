@@ -67,8 +67,6 @@ export const integration: Kind<IntegrationUnit, LiveIntegration> = {
 
   lists: (resource) => (ownersNeedUsers(resource.spec as IntegrationSpec) ? [integrations, users] : [integrations]),
 
-  connectorAt: "/spec/create/sourceConfig",
-
   places: placesOf,
 
   readOnlyField(parent, key) {

@@ -11,7 +11,6 @@ import { visible } from "../../text/control-characters.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { type Boundary, boundaryOf, isInside, outsideProblem, realPathOf } from "../boundary.ts";
 import type { Wanted } from "../discover.ts";
-import { type Connectors, loadConnectors, noConnectors } from "../schema/connectors.ts";
 import { readSource, type Source, shownPath } from "../source.ts";
 import { type CheckedConfig, checkConfig, findConfig, namedConfig, parseConfig, targetNames } from "./file.ts";
 import { type ConfigOptions, setting, yamlParser } from "./options.ts";
@@ -23,7 +22,6 @@ export interface LoadedConfig {
   /** Absent if the config has no usable settings; the problems say why. */
   readonly settings?: Settings;
   readonly variables: Variables;
-  readonly connectors: Connectors;
   /** Where the manifests are, and the folder that the paths are relative to. */
   readonly wanted: readonly Wanted[];
   readonly folder: string;
@@ -58,7 +56,6 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
   const checked = checkDocument(file, target, gatherVariables(given));
   const { config } = checked;
   const entry = (target === undefined ? undefined : own(config.targets ?? {}, target)) ?? {};
-  const { connectors, problems: ofConnectors } = await connectorsOf(config, file, options);
   const wouldBe =
     target === undefined || !file.isReadable
       ? undefined
@@ -69,9 +66,8 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
   const folder = made?.settings.folder ?? resolve(cwd);
   const names = targetNames(file.document);
   return {
-    ...(made === undefined ? {} : { settings: { ...made.settings, connectors: connectors.schemas } }),
+    ...(made === undefined ? {} : { settings: made.settings }),
     variables: gatherVariables({ ...given, ...defined({ target: entry.vars, config: config.vars }) }),
-    connectors,
     targets: names.length === 0 ? ["default"] : names,
     ...wantedPaths(options, { config, target, place, folder }),
     boundary: file.boundary,
@@ -80,7 +76,6 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
       ...(made === undefined ? [] : [made.settings.bindingsFile]),
       ...Object.values(config.targets ?? {}).flatMap(({ catalog }) => (catalog === undefined ? [] : [resolve(folder, catalog)])),
       ...(options.varFiles ?? []).map((name) => resolve(cwd, name)),
-      ...Object.values(config.connectors ?? {}).map((path) => resolve(folder, path)),
     ],
     sources: [...varFiles.sources, ...(file.source === undefined ? [] : [file.source])],
     ...(configPath === undefined ? {} : { configPath }),
@@ -90,7 +85,6 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
       ...file.problems,
       ...(file.isReadable && "problem" in chosen ? [chosen.problem] : []),
       ...checked.problems,
-      ...ofConnectors,
       ...outside,
       ...(made?.problems ?? []),
     ],
@@ -146,14 +140,9 @@ function checkDocument({ document, source, place }: WrittenConfig, target: strin
   return checkConfig(document, { place, target, variables, textLength: source.text.length });
 }
 
-async function connectorsOf({ connectors = {} }: ConfigFile, { configPath, place, boundary }: WrittenConfig, { cwd, env }: ConfigOptions) {
-  if (configPath === undefined || place === undefined) return { connectors: noConnectors, problems: [] };
-  return loadConnectors(connectors, { cwd, parser: yamlParser(env), place, configPath, boundary });
-}
-
 /** The files outside the project that its config names for the bindings, the catalog and the embedded service, which are written too. */
 function namedOutside(
-  { bindingsFile, catalogFile, baseUrl, target, folder }: Omit<Settings, "connectors">,
+  { bindingsFile, catalogFile, baseUrl, target, folder }: Settings,
   { bindings, targets }: ConfigFile,
   { place, boundary }: WrittenConfig,
 ): readonly Problem[] {
@@ -175,7 +164,7 @@ function namedOutside(
  * A remote that is a repository on this machine: git runs its hooks when it pushes there. The branch can have one, so it must be outside the checkout, and its
  * folder allowed. The remotes that a checkout has by name are those of the operator.
  */
-function localRemote({ records, target }: Omit<Settings, "connectors">, { place, boundary }: WrittenConfig): readonly Problem[] {
+function localRemote({ records, target }: Settings, { place, boundary }: WrittenConfig): readonly Problem[] {
   const { remote = "" } = records.store === "git" ? records : {};
   if (!remote.includes(":") || /^(?:https|ssh):\/\//iu.test(remote)) return [];
   const path = remote.startsWith("file://") && URL.canParse(remote) ? realPathOf(fileURLToPath(remote)) : undefined;

@@ -37,7 +37,7 @@ interface TargetOptions extends ConfigOptions {
 export function makeSettings(
   config: ConfigFile,
   options: TargetOptions,
-): { readonly settings: Omit<Settings, "connectors">; readonly problems: readonly Problem[] } {
+): { readonly settings: Settings; readonly problems: readonly Problem[] } {
   const { cwd, entry, targetName, configPath } = options;
   const { url, format } = entry.notify ?? config.notify ?? {};
   const folder = configPath === undefined ? resolve(cwd) : dirname(configPath);
@@ -50,7 +50,7 @@ export function makeSettings(
       ? { store: "unusable", problems: options.recordsFaults }
       : recordsSettings(entry.records, { target: targetName, place: recordsPlace });
   const { controller, problems: ofController } = controllerSettings(entry, placeOf(options, "controller"));
-  const settings: Omit<Settings, "connectors"> = {
+  const settings: Settings = {
     target: targetName,
     ...(Object.keys(config.targets ?? {}).length > 1 ? { severalTargets: true } : {}),
     baseUrl,

@@ -30,6 +30,6 @@ const kindOf = (kind: string | undefined): ManifestKind | undefined => (kind ===
 function holdsNames(kind: string | undefined, path: readonly (string | number)[], key: string): boolean {
   const [first] = path;
   if (first === "metadata") return true;
-  if (kind === "Config") return first === "connectors" || (first === "targets" && path.length === 1);
+  if (kind === "Config") return first === "targets" && path.length === 1;
   return isTreeOfNames(kind, path) || kindOf(kind)?.isPlainKey?.(path, key) === true;
 }

@@ -1,5 +1,4 @@
 import { guards } from "../findings.ts";
-import type { JsonObject } from "../json/json.ts";
 import type { Problem, SourceLocation } from "../problem.ts";
 import type { ConfigFile, NotifySettings, WrittenGuards } from "../specs.generated.d.ts";
 import type { SecretReference } from "./secret.ts";
@@ -52,8 +51,6 @@ export interface Settings {
   readonly records: RecordsSettings;
   /** Present if the controller checks the target continuously. */
   readonly controller?: ControllerSettings;
-  /** JSON Schema per connector type for connection objects. */
-  readonly connectors: Readonly<Record<string, JsonObject>>;
 }
 
 /** What the controller may do: only read, or send changes that protect, within the guards. */

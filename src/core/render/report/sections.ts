@@ -266,14 +266,13 @@ const loosenedSection = (all: readonly Loosened[]): Section => ({
 });
 
 function loosenedEntry(entry: Loosened): Entry {
-  const { subject, code: of, message, at, owners = [] } = entry;
+  const { subject, code: of, message, at } = entry;
   const where = placeText(entry);
-  const owned = owners.length === 0 ? "" : `Owners: ${owners.join(", ")}.`;
   return {
     sign: "!",
     tone: "bad",
     head: [[name(subject)], [code(of, "bad")], where === "" ? [] : [place(where), at === "base" ? "at the base" : ""]],
-    notes: [[joinParts([message, owned], " ")]],
+    notes: [[message]],
   };
 }
 

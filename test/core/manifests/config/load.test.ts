@@ -140,7 +140,6 @@ describe("problems in the config are reported with those in the manifests", () =
       at: ["dimsync.yaml:3:34 E_WRONG_VALUE"],
     },
     "a variable's name": { lines: ["vars: { 1a: x }"], at: ["dimsync.yaml:3:9 E_INVALID_NAME"] },
-    "a connector schema that does not exist": { lines: ["connectors: { mysql: nope.json }"], at: ["dimsync.yaml:3:22 E_PATH_NOT_FOUND"] },
   };
   test.each(Object.entries(rows))("%s", async (_name, { lines, at }) => {
     const { diagnostics, resources } = await load({ "dimsync.yaml": config(...lines), "a.yaml": asset("a") });
@@ -216,7 +215,6 @@ describe("settings", () => {
       bindingsFile: join(folder, "state/b.yaml"),
       folder,
       records: { store: "folder" },
-      connectors: {},
     });
   });
   test("records in a ref of the remote", async () => {
