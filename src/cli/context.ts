@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { delimiter, resolve } from "node:path";
 import { DimsyncError } from "../core/model/errors.ts";
-import { allowCodeVariable, allowPathVariable, type Environment, isEnabled } from "../core/model/settings/env.ts";
+import { allowPathVariable, type Environment, isEnabled } from "../core/model/settings/env.ts";
 import { withFlags } from "../core/text/shell.ts";
 import type { GlobalFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
@@ -22,12 +22,9 @@ export function contextOf<Flags extends GlobalFlags>(io: Io, flags: Flags): Cont
 }
 
 /** What flags allow the project, as the variables that the rest of dimsync reads. */
-function allowedBy({ allowCode = false, allowPath = [] }: GlobalFlags, cwd: string, env: Environment): Environment {
+function allowedBy({ allowPath = [] }: GlobalFlags, cwd: string, env: Environment): Environment {
   const paths = [env[allowPathVariable] ?? "", ...allowPath.map((path) => resolve(cwd, path))].filter((path) => path !== "");
-  return {
-    ...(allowCode ? { [allowCodeVariable]: "1" } : {}),
-    ...(allowPath.length > 0 ? { [allowPathVariable]: paths.join(delimiter) } : {}),
-  };
+  return allowPath.length > 0 ? { [allowPathVariable]: paths.join(delimiter) } : {};
 }
 
 /** Throws E_USAGE if the directory of --chdir does not exist. */

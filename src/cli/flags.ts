@@ -46,7 +46,6 @@ export const globalOptions = {
     text: "Output format: human (default), json, markdown, html or github; repeatable, only one without a path",
     repeatable: true,
   },
-  "--allow-code": "Run the secret commands of the project (also DIMSYNC_ALLOW_CODE=1)",
   "--allow-path <dir>": {
     text: "Let the project name files in this directory too (also DIMSYNC_ALLOW_PATH); repeatable",
     repeatable: true,

@@ -294,7 +294,7 @@ describe("a path that leads out of the repository is refused, and nothing of the
     const job = { ...env, GITHUB_EVENT_NAME: "pull_request" };
     const refused = await dimsyncHere(["plan"], { cwd: found.folder, env: job });
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("E_PATH_OUTSIDE")]);
-    for (const more of [{ DIMSYNC_SECRETS_DIR: outside }, { DIMSYNC_ALLOW_PATH: outside }, { GITHUB_EVENT_NAME: "push" }])
+    for (const more of [{ DIMSYNC_ALLOW_PATH: outside }, { GITHUB_EVENT_NAME: "push" }])
       expect(await dimsyncHere(["plan"], { cwd: found.folder, env: { ...job, ...more } })).toMatchObject({ code: 0 });
   });
 });
@@ -302,7 +302,7 @@ describe("a path that leads out of the repository is refused, and nothing of the
 /** Every command that reads the project refuses it. `at`: the file and the line are named. */
 async function expectOutside({ folder }: Checkout, at: string): Promise<void> {
   const ran = [];
-  for (const command of ["validate", "plan"]) ran.push(await dimsyncHere([command, "--allow-code"], { cwd: folder, env }));
+  for (const command of ["validate", "plan"]) ran.push(await dimsyncHere([command], { cwd: folder, env }));
   for (const { code, stdout, stderr } of ran) {
     expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("E_PATH_OUTSIDE")]);
     expect(stdout + stderr).toContain(at);

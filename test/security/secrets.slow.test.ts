@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type EmbeddedService, seedAccount, startEmbeddedService } from "../../src/embedded/index.ts";
@@ -24,13 +24,6 @@ const described = (description: string): string => `apiVersion: dimsync/v1
 kind: Tag
 metadata: { name: note }
 spec: { name: PII, description: ${JSON.stringify(description)} }
-`;
-
-const assetFrom = (source: string): string => `apiVersion: dimsync/v1
-kind: Asset
-metadata: { name: lake }
-lifecycle: { create: ifMissing }
-spec: { name: Lake, type: s3, connectionType: destination, connection: { bucket: lake, secret_key: { $secret: { ${source} } } } }
 `;
 
 /** A service of an attacker. */
@@ -150,30 +143,22 @@ describe("attack 7: a branch sends a secret elsewhere", () => {
   test.each([
     ["another variable", "env: OTHER_SECRET"],
     ["a file", "file: secret.txt"],
-    ["a command", 'exec: [sh, -c, "touch ran; echo other-secret"]'],
   ])("%s is not sent as the key", async (_, apiKey) => {
     const requests: string[] = [];
     const spied = await startEmbeddedService({ onExchange: ({ path }) => void requests.push(path) });
     onTestFinished(spied.close);
     const target = { baseUrl: spied.url };
-    const { plan, workspace } = await pullRequest(
+    const { plan } = await pullRequest(
       { "dimsync.yaml": configText(target) },
       { "dimsync.yaml": configText({ ...target, apiKey }), "secret.txt": "in a file" },
     );
     const { code, stderr } = await plan({ DIMSYNC_API_KEY: "", OTHER_SECRET: "another secret of the job" });
     expect(requests).toEqual([]);
-    expect(existsSync(join(workspace, "ran"))).toBe(false);
     expect([code, stderr]).toEqual([1, expect.stringContaining("E_TARGET_CHANGED")]);
   });
 
   test.each([
     ["a variable file", { "vars.yaml": "host: HERE\n" }, { "vars.yaml": "host: THIEF\n" }, ["--var-file", "vars.yaml"]],
-    [
-      "a program that a secret names",
-      { "manifests/asset.yaml": assetFrom("exec: [sh, names.sh]"), "names.sh": "echo a\n" },
-      { "names.sh": "env\n" },
-      ["--allow-code"],
-    ],
     [
       "the records",
       {},
@@ -191,7 +176,7 @@ describe("attack 7: a branch sends a secret elsewhere", () => {
       "dimsync.yaml": configText({ baseUrl: isVariable ? `\${var.host}` : service.url }),
     };
     const { run, workspace } = await pullRequest({ ...files, ...filled(before) }, filled(changes));
-    const { code, stderr } = await run([...flags, "--allow-code"], workspace);
+    const { code, stderr } = await run(flags, workspace);
     expect([code, stderr, thief.received]).toEqual([1, expect.stringContaining("E_TARGET_CHANGED"), []]);
   });
 

@@ -6,7 +6,7 @@ import type { SchemaError } from "./schema/schema-error.ts";
  * The number of a text in decimal notation; undefined for anything else, and for a number that is
  * too large to be exact.
  */
-export function readNumber(text: string, as: "integer" | "number"): number | undefined {
+function readNumber(text: string, as: "integer" | "number"): number | undefined {
   const pattern = as === "integer" ? /^[+-]?[0-9]+$/u : /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/u;
   const number = pattern.test(text) ? Number(text) : Number.NaN;
   return (as === "integer" ? Number.isSafeInteger(number) : Number.isFinite(number)) ? number : undefined;

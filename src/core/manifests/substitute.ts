@@ -194,7 +194,7 @@ function holdsLiteral(value: unknown): boolean {
 }
 
 function literalSecret(name: string): ProblemText {
-  const cure = "Write { $secret: { env: NAME } }, { $secret: { file: PATH } } or { $secret: { exec: [COMMAND] } } instead";
+  const cure = "Write { $secret: { env: NAME } } or { $secret: { file: PATH } } instead";
   return {
     code: "E_LITERAL_SECRET",
     message:

@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import { baseOfTarget, ofTarget } from "../../cli/each-target.ts";
 import type { Failure } from "../../cli/github-outputs.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
@@ -18,7 +17,6 @@ import { canonicalJson, type JsonValue } from "../../core/model/json/json.ts";
 import { toPointer } from "../../core/model/json/pointer.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Problem } from "../../core/model/problem.ts";
-import { secretsIn } from "../../core/model/settings/secret.ts";
 import { atBase, placeOf } from "../../core/operations/base.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { savePlan } from "../../core/operations/saved-plan.ts";
@@ -156,20 +154,13 @@ async function hasKey(context: CiContext): Promise<boolean> {
   return projects.some(({ settings }) => isSet(settings.apiKey?.$secret.env));
 }
 
-/** What decides which secrets a run reads, where it sends them, and which code runs beside them. */
-interface Reach {
-  /** By the name of the member in dimsync.yaml. */
-  readonly members: Readonly<Record<(typeof memberNames)[number], string>>;
-  /** The commands of secrets. */
-  readonly commands: string;
-  /** The texts of the files that commands name, by path, relative to the config. */
-  readonly code: ReadonlyMap<string, string>;
-}
+/** What decides which secrets a run reads, and where it sends them, by the name of the member in dimsync.yaml. */
+type Reach = Readonly<Record<(typeof memberNames)[number], string>>;
 
 const memberNames = ["baseUrl", "apiKey", "records"] as const;
 
 /**
- * An error for a target that reaches other secrets, hosts or code than at `commit`, the tip of the branch that apply watches: the author of a pull request could have changed
+ * An error for a target that reaches other secrets or hosts than at `commit`, the tip of the branch that apply watches: the author of a pull request could have changed
  * it to get the API key, or to show the plan of another account. Undefined if it is unchanged. Throws E_BASE_UNREADABLE.
  */
 async function targetChange(project: Project, commit: string, options: LoadOptions): Promise<Problem | undefined> {
@@ -190,40 +181,13 @@ async function orUnusable<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function reachOf({ settings, resources }: Project): Reach {
-  const { baseUrl, apiKey, records, folder } = settings;
-  const commands = secretsIn([apiKey, records, resources.map(({ spec }) => spec)]).flatMap(({ $secret: { exec } }) =>
-    exec === undefined ? [] : [exec],
-  );
-  const members = { baseUrl, apiKey: apiKey ?? null, records };
-  return {
-    members: mapValues(members, (value) => canonicalJson(value as JsonValue)),
-    commands: canonicalJson(commands),
-    // Programs with an absolute path, such as /usr/bin/vault, are the machine's.
-    code: new Map(commands.flat().flatMap((word) => (isAbsolute(word) ? [] : textOf(folder, word)))),
-  };
-}
+const reachOf = ({ settings: { baseUrl, apiKey, records } }: Project): Reach =>
+  mapValues({ baseUrl, apiKey: apiKey ?? null, records }, (value) => canonicalJson(value as JsonValue));
 
 const mapValues = <K extends string, T, U>(record: Readonly<Record<K, T>>, map: (value: T) => U): Readonly<Record<K, U>> =>
   Object.fromEntries(Object.entries<T>(record).map(([key, value]) => [key, map(value)])) as Record<K, U>; // fromEntries loses the keys
 
-/** The text of a file by its path, if it exists. */
-function textOf(folder: string, path: string): readonly (readonly [path: string, text: string])[] {
-  try {
-    return [[path, readFileSync(resolve(folder, path), "latin1")]];
-  } catch {
-    return [];
-  }
-}
-
-function differences(before: Reach, now: Reach): readonly string[] {
-  const paths = [...new Set([...before.code.keys(), ...now.code.keys()])].sort();
-  return [
-    ...memberNames.filter((name) => before.members[name] !== now.members[name]),
-    ...(before.commands === now.commands ? [] : ["the command of a secret"]),
-    ...paths.filter((path) => before.code.get(path) !== now.code.get(path)),
-  ];
-}
+const differences = (before: Reach, now: Reach): readonly string[] => memberNames.filter((name) => before[name] !== now[name]);
 
 function problemOf({ settings: { target }, configFile }: Project, changed: readonly string[], cwd: string): Problem {
   const member = changed.find((one) => memberNames.some((name) => name === one)) ?? "";

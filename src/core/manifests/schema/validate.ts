@@ -1,7 +1,6 @@
 import type { JsonValue } from "../../model/json/json.ts";
-import { atPointer, fromPointer, type Pointer, toPointer } from "../../model/json/pointer.ts";
+import { fromPointer, type Pointer } from "../../model/json/pointer.ts";
 import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
-import { isSecretReference } from "../../model/settings/secret.ts";
 import { coerceTexts } from "../scalars.ts";
 import { isSecretMember } from "../secrets/secret-members.ts";
 import type { Effective } from "../substitute.ts";
@@ -85,12 +84,6 @@ export function schemaProblems(errors: readonly SchemaError[], context: SchemaCo
   return found
     .filter((problem) => !isRepeated(problem))
     .map(({ code, message, pointer, on }) => problemAt({ ...context.place, pointer, on }, { code, message }));
-}
-
-/** Errors of a connector's schema about a `$secret`: its value is not known before it is sent. */
-export function concernsSecret(value: unknown, pointer: Pointer): boolean {
-  const path = fromPointer(pointer);
-  return [...path, ""].some((_, depth) => isSecretReference(atPointer(value, toPointer(path.slice(0, depth)))));
 }
 
 function isSecretPlace(kind: string, pointer: Pointer): boolean {

@@ -1,31 +1,18 @@
 import type { Address } from "../../model/address.ts";
-import { defined, isObject, type JsonValue } from "../../model/json/json.ts";
-import { atPointer, toPointer } from "../../model/json/pointer.ts";
+import { defined, isObject } from "../../model/json/json.ts";
+import { toPointer } from "../../model/json/pointer.ts";
 import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import { locationIn, type Resource } from "../../model/resource.ts";
-import {
-  describeSecret,
-  isSecretReference,
-  Secret,
-  type SecretReference,
-  type SecretSource,
-  secretKey,
-} from "../../model/settings/secret.ts";
+import { describeSecret, isSecretReference, Secret, type SecretReference, secretKey } from "../../model/settings/secret.ts";
 import { andMore } from "../../text/lists.ts";
-import { readNumber } from "../scalars.ts";
 import { fault, readSecretText, type SecretFault, type SecretOptions } from "./source.ts";
 
 interface ResolvedSecrets {
-  /** By `secretKey` of the reference: equal references share a value, and a command runs once. */
+  /** By `secretKey` of the reference: equal references share a value. */
   readonly values: ReadonlyMap<string, Secret>;
-  /**
-   * One for each reference without a value. They never contain a value or the output of a command.
-   */
+  /** One for each reference without a value. They never contain a value. */
   readonly problems: readonly Problem[];
 }
-
-/** Concurrent commands: they may call a vault with a rate limit. */
-const concurrency = 4;
 
 /**
  * Reads every secret. `placesOf` is called only for secrets without a value. Throws only the
@@ -36,27 +23,25 @@ export async function resolveSecrets(
   options: SecretOptions,
   placesOf: (reference: SecretReference) => readonly SecretPlace[] = () => [],
 ): Promise<ResolvedSecrets> {
-  const pending = [...new Map(references.map((reference) => [secretKey(reference), reference]))];
+  const wanted = [...new Map(references.map((reference) => [secretKey(reference), reference]))];
   const values = new Map<string, Secret>();
-  const problemByKey = new Map<string, Problem>();
-  const work = async () => {
-    for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
-      const [key, reference] = next;
-      const outcome = await resolveOne(reference, options);
-      if ("value" in outcome) values.set(key, new Secret(outcome.value));
-      else problemByKey.set(key, toProblem(reference, outcome, placesOf(reference)));
-    }
-  };
-  const order = pending.map(([key]) => key);
-  await Promise.all(Array.from({ length: concurrency }, work));
+  const problems: Problem[] = [];
+  for (const [key, reference] of wanted) {
+    const outcome = await resolveOne(reference, options);
+    if ("text" in outcome) values.set(key, new Secret(outcome.text));
+    else problems.push(toProblem(reference, outcome, placesOf(reference)));
+  }
   options.signal?.throwIfAborted();
-  return { values, problems: order.flatMap((key) => problemByKey.get(key) ?? []) };
+  return { values, problems };
 }
 
-async function resolveOne({ $secret }: SecretReference, options: SecretOptions) {
+/** The text of a secret. Problems never quote it. */
+async function resolveOne({ $secret }: SecretReference, options: SecretOptions): Promise<{ readonly text: string } | SecretFault> {
   options.signal?.throwIfAborted();
   const read = await readSecretText($secret, options);
-  return "text" in read ? convertSecret(read.text, $secret) : read;
+  return "text" in read && isPlaceholder(read.text)
+    ? fault("E_PLACEHOLDER_SECRET", "The value is a placeholder such as *** or changeme, not a secret. Replace it with the real value.")
+    : read;
 }
 
 function toProblem(reference: SecretReference, { code, message }: SecretFault, places: readonly SecretPlace[]): Problem {
@@ -75,48 +60,6 @@ function neededBy(addresses: readonly Address[]): string {
   const [only, ...others] = addresses;
   if (others.length === 0) return `${only} needs it.`;
   return `${andMore(addresses, "object", { shown: mostNamed })} need it.`;
-}
-
-/**
- * The value in a secret's text: the member at `pointer`, as `type`. Problems never quote the text.
- */
-function convertSecret(text: string, { pointer, type }: SecretSource): { readonly value: JsonValue } | SecretFault {
-  const picked = pointer === undefined ? { value: text } : pick(text, pointer);
-  if (!("value" in picked)) return picked;
-  const { value } = picked;
-  if (typeof value === "string" && isPlaceholder(value)) {
-    return fault(
-      "E_PLACEHOLDER_SECRET",
-      "The value is a placeholder such as *** or changeme, not a secret. Replace it with the real value.",
-    );
-  }
-  if (type === undefined) return { value };
-  const converted = convert(typeof value === "string" ? value.trim() : value, type);
-  return converted === undefined
-    ? fault("E_SECRET_TYPE", `The value is not ${typeWords[type]}, which \`type\` requires.`)
-    : { value: converted };
-}
-
-function pick(text: string, pointer: string): { readonly value: JsonValue } | SecretFault {
-  let whole: unknown;
-  try {
-    whole = JSON.parse(text);
-  } catch {
-    // The parser's message quotes the text.
-    return fault("E_SECRET_POINTER", "`pointer` requires a JSON value, but the value is not valid JSON.");
-  }
-  const value = atPointer(whole, pointer);
-  if (value === undefined || value === null || value === "") {
-    return fault("E_SECRET_POINTER", `There is nothing at ${JSON.stringify(pointer)} in the JSON.`);
-  }
-  return { value: value as JsonValue }; // JSON.parse gives nothing else
-}
-
-const typeWords = { integer: "a whole number", number: "a number", boolean: "true or false" };
-
-function convert(value: JsonValue, type: "integer" | "number" | "boolean"): JsonValue | undefined {
-  if (type === "boolean") return typeof value === "boolean" ? value : value === "true" ? true : value === "false" ? false : undefined;
-  return readNumber(typeof value === "string" || typeof value === "number" ? String(value) : "", type);
 }
 
 /**

@@ -12,13 +12,3 @@ export const isPullRequestJob = ({ GITHUB_EVENT_NAME: event = "", CI_MERGE_REQUE
 export function isEnabled(value: string | undefined): boolean {
   return value !== undefined && !["", "0", "false"].includes(value.toLowerCase());
 }
-
-/** What --allow-code sets. */
-export const allowCodeVariable = "DIMSYNC_ALLOW_CODE";
-
-/** Whether the code of a project may run: the commands of secrets. Only the operator decides, never a file of the project. */
-export const allowsCode = (env: Environment): boolean => isEnabled(env[allowCodeVariable]);
-
-/** The end of the message of E_CODE_NOT_ALLOWED. */
-export const howToAllowCode =
-  "Whoever can change the project could run any program with your API key, so code of a project does not run by default. Review it, then use --allow-code or set DIMSYNC_ALLOW_CODE=1.";

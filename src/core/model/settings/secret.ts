@@ -1,13 +1,9 @@
 import { canonicalJson, isObject, type JsonObject, type JsonValue } from "../json/json.ts";
 
-/** The source of a secret: exactly one of env, file, exec. */
+/** The source of a secret: exactly one of env and file. */
 export interface SecretSource {
   readonly env?: string;
   readonly file?: string;
-  readonly exec?: readonly string[];
-  /** JSON Pointer into the secret's text, read as JSON. */
-  readonly pointer?: string;
-  readonly type?: "integer" | "number" | "boolean";
 }
 
 /** The form of a secret in a manifest, a plan and a request body until it is sent. */
@@ -41,9 +37,7 @@ export function secretsIn(value: unknown): readonly SecretReference[] {
 
 /** Shown instead of the value: its source. */
 export function describeSecret({ $secret }: SecretReference): string {
-  if ($secret.env !== undefined) return `secret env:${$secret.env}`;
-  if ($secret.file !== undefined) return `secret file:${$secret.file}`;
-  return `secret exec:${$secret.exec?.[0] ?? ""}`;
+  return $secret.env === undefined ? `secret file:${$secret.file ?? ""}` : `secret env:${$secret.env}`;
 }
 
 const hidden = "[secret]";

@@ -52,10 +52,10 @@ describe("a reference becomes", () => {
     ]);
   });
   test("inside the source of a secret", async () => {
-    const lines = [`x: { $secret: { env: "\${var.p}_KEY" } }`, `y: { $secret: { exec: [vault, "\${var.p}"] } }`];
+    const lines = [`x: { $secret: { env: "\${var.p}_KEY" } }`, `y: { $secret: { file: "\${var.p}.txt" } }`];
     expect(await connectionOf({ "a.yaml": asset(...lines) }, { vars: { p: "PROD" } })).toEqual({
       x: { $secret: { env: "PROD_KEY" } },
-      y: { $secret: { exec: ["vault", "PROD"] } },
+      y: { $secret: { file: "PROD.txt" } },
     });
   });
   test.each([
