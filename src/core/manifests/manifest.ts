@@ -90,7 +90,7 @@ interface ManifestShape {
     readonly labels?: Readonly<Record<string, string>>;
     readonly targets?: readonly string[];
   };
-  readonly lifecycle?: { readonly create?: "ifMissing" | "never"; readonly acceptExposureWindow?: string };
+  readonly lifecycle?: { readonly create?: "ifMissing" | "never" };
   readonly spec?: JsonObject;
 }
 
@@ -109,7 +109,6 @@ function toResource(
     labels: metadata.labels ?? {},
     lifecycle: {
       create: lifecycle?.create ?? manifestKindNamed(kind)?.defaultCreate ?? "ifMissing",
-      acceptExposureWindow: lifecycle?.acceptExposureWindow ?? "",
     },
     spec: spec ?? {},
     place,

@@ -41,7 +41,7 @@ export interface Resource<Spec = unknown> {
   /** metadata.targets; absent: all. */
   readonly targets?: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
-  readonly lifecycle: { readonly create: "ifMissing" | "never"; readonly acceptExposureWindow: string };
+  readonly lifecycle: { readonly create: "ifMissing" | "never" };
   readonly spec: Spec;
   /** Where the document is; add a pointer for a value in it. */
   readonly place: SourceLocation;

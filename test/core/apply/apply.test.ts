@@ -61,13 +61,6 @@ describe("a guard refuses plan, drift and apply with exit 3, and nothing is sent
     expect((await at.run(["apply", "--yes", "--allow", "maxCreates"])).code).toBe(1);
   });
 
-  it("a reason in the manifest is enough for the exposure window", async () => {
-    const at = await scene(
-      window.replace("metadata: { name: returns }", "metadata: { name: returns }\nlifecycle: { acceptExposureWindow: test data only }"),
-    );
-    expect((await at.apply()).code).toBe(0);
-  });
-
   it("a guard that --allow lifted for a saved plan refuses it, and says to pass --allow to apply, too", async () => {
     const at = await scene(chain, { config: { guards: { maxCreates: 1 } } });
     expect((await at.run(["plan", "--out", "plan.json", "--allow", "maxCreates=ticket 41"])).code).toBe(0);

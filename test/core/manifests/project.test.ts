@@ -10,19 +10,19 @@ test("resources have labels, pins and the kind's default lifecycle", async () =>
   const project = await load({
     "a.yaml":
       "apiVersion: dimsync/v1\nkind: Asset\nmetadata: { name: a, id: d-1, labels: { tier: gold, constructor: x } }\nspec: { name: A }\n",
-    "i.yaml": "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: i }\nlifecycle: { create: never, acceptExposureWindow: why }\n",
+    "i.yaml": "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: i }\nlifecycle: { create: never }\n",
   });
   expect(resource(project, "Asset/a")).toMatchObject({
     kind: "Asset",
     name: "a",
     id: "d-1",
     labels: { tier: "gold", constructor: "x" },
-    lifecycle: { create: "never", acceptExposureWindow: "" },
+    lifecycle: { create: "never" },
   });
   expect(resource(project, "Integration/i")).toMatchObject({
     id: undefined,
     labels: {},
-    lifecycle: { create: "never", acceptExposureWindow: "why" },
+    lifecycle: { create: "never" },
     spec: {},
   });
 });

@@ -15,7 +15,7 @@ export function resourceOf(kind: string, name: string, spec: unknown, more: Part
     address: toAddress(kind, name),
     id: undefined,
     labels: {},
-    lifecycle: { create: kind === "Asset" || kind === "Tag" ? "never" : "ifMissing", acceptExposureWindow: "" },
+    lifecycle: { create: kind === "Asset" || kind === "Tag" ? "never" : "ifMissing" },
     spec,
     place: { file: "main.yaml", document: 0, pointer: "" },
     ...more,

@@ -272,22 +272,19 @@ function exposureWindows(items: readonly Item[], input: GuardInput): readonly Fo
 }
 
 /** An integration that would be resumed although this run leaves out the SchemaConfigs that protect its columns. */
-function resumedWithout({ address, liveId, changes }: Item, { resources, unscopedSchemasOf }: GuardInput): readonly Found[] {
+function resumedWithout({ address, liveId, changes }: Item, { unscopedSchemasOf }: GuardInput): readonly Found[] {
   const isResumed = changes.some((entry) => "path" in entry && entry.path === "/paused" && entry.after === false);
   const schemas = isResumed && liveId !== undefined ? unscopedSchemasOf?.(liveId) : undefined;
-  const resource = resources.find((one) => one.address === address);
-  if (schemas === undefined || resource?.lifecycle.acceptExposureWindow !== "") return [];
-  const message = `${address} would be resumed, but --only or --exclude leaves out ${schemas}: data would be replicated before its columns are protected. Include ${schemas}, or give the reason in lifecycle.acceptExposureWindow.`;
+  if (schemas === undefined) return [];
+  const message = `${address} would be resumed, but --only or --exclude leaves out ${schemas}: data would be replicated before its columns are protected. Include ${schemas}.`;
   return [{ guard: "exposureWindow", message, address }];
 }
 
-function exposureWindow(created: Address, { resources, deferred }: GuardInput): readonly Found[] {
-  const resource = resources.find(({ address }) => address === created);
-  if (resource === undefined || resource.lifecycle.acceptExposureWindow !== "") return [];
+function exposureWindow(created: Address, { deferred }: GuardInput): readonly Found[] {
   const protecting = deferred.filter(({ waitsFor, desired }) => waitsFor.includes(created) && protects(desired));
   if (protecting.length === 0) return [];
   const names = protecting.map(({ address }) => address).join(", ");
-  const message = `${created} would be created with enabled: true while ${names} hashes or disables something: data would be replicated before that is done. Create the integration with enabled: false, or give the reason in lifecycle.acceptExposureWindow.`;
+  const message = `${created} would be created with enabled: true while ${names} hashes or disables something: data would be replicated before that is done. Create the integration with enabled: false.`;
   return [{ guard: "exposureWindow", message, address: created }];
 }
 

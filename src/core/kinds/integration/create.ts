@@ -49,9 +49,8 @@ export function createdIntegration(unit: IntegrationUnit, account: AccountView):
  * The address of the schemas of an integration that must be configured before it replicates data. Only a request that resumes it makes
  * that possible: then it is created paused.
  */
-function resumesLater({ address, spec, lifecycle }: Resource<IntegrationSpec>, account: AccountView): Address | undefined {
-  if (spec.settings?.paused !== false || lifecycle.acceptExposureWindow !== "" || !maySend(account.extended, "PATCH /v1/integrations/{id}"))
-    return undefined;
+function resumesLater({ address, spec }: Resource<IntegrationSpec>, account: AccountView): Address | undefined {
+  if (spec.settings?.paused !== false || !maySend(account.extended, "PATCH /v1/integrations/{id}")) return undefined;
   const schemas = schemasAddress(account.naming.ofManifest.get(address) ?? "");
   return isConfigured(schemas, account) ? schemas : undefined;
 }

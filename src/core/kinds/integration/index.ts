@@ -138,7 +138,7 @@ function adopted(unit: IntegrationUnit, live: LiveIntegration | undefined, accou
   const { resource, address } = unit;
   const { id } = live;
   const schemas = schemasAddress(account.naming.ofLive.get(id) ?? id);
-  const needed = isConfigured(schemas, account) && resource.lifecycle.acceptExposureWindow === "" ? [schemas] : [];
+  const needed = isConfigured(schemas, account) ? [schemas] : [];
   const { expect, create, settings } = resource.spec;
   if (live.isInCreation === true && settings !== undefined) {
     const desired = settings as JsonObject; // what a manifest declares is JSON

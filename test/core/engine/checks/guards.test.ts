@@ -76,7 +76,6 @@ describe("guards", () => {
     draft("Integration/i", "create", { requests: [{ method: "POST", path: "/v1/integrations", body: { enabled } }] });
   const hashing = (desired: Deferred["desired"]): Deferred => ({ address: "Schemas/i", waitsFor: ["Integration/i"], desired });
   const hashed = { schemas: { public: { tables: { t: { columns: { c: { hashed: true } } } } } } };
-  const accepted = resourceOf("Integration", "i", {}, { lifecycle: { create: "ifMissing", acceptExposureWindow: "a test account" } });
   const plain = resourceOf("Integration", "i", {});
 
   const rows: readonly [sentence: string, items: readonly DraftItem[], more: Partial<GuardInput>, guards: readonly string[]][] = [
@@ -174,7 +173,6 @@ describe("guards", () => {
       { resources: [plain], deferred: [hashing({ unmatched: { tables: "disable" } })] },
       ["exposureWindow"],
     ],
-    ["no exposure window if a user accepted it", [integration(true)], { resources: [accepted], deferred: [hashing(hashed)] }, []],
   ];
   test("the message and the members of maxChangedPercent name the integrations", () => {
     const {

@@ -188,7 +188,7 @@ describe("the record contains", () => {
 
 describe("an asset without an id", () => {
   const absent: Partial<AssetSpec> = { name: "Lake", type: "s3", connectionType: "destination" };
-  const ifMissing: Partial<Resource> = { lifecycle: { create: "ifMissing", acceptExposureWindow: "" } };
+  const ifMissing: Partial<Resource> = { lifecycle: { create: "ifMissing" } };
   const orders = resourceOf("Integration", "orders", {
     destination: { asset: "warehouse" },
     create: { sourceConfig: { name: "orders-pg", type: "postgres" } },
@@ -278,7 +278,7 @@ describe("differences that no call can fix", () => {
 
 describe("a create", () => {
   const body = (change: Partial<AssetSpec>) => {
-    const lifecycle = { create: "ifMissing", acceptExposureWindow: "" } as const;
+    const lifecycle = { create: "ifMissing" } as const;
     const manifests = [asset({ name: "New", ...change }, { lifecycle }), resourceOf("Tag", "pii", { name: "PII" })];
     const [request] = requestsOf(foundIn(accountViewOf(manifests, { tags: [liveTag("t-1", "PII")] }), "Asset"));
     return request?.[1];

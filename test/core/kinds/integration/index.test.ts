@@ -37,9 +37,8 @@ const returns = (change: Partial<IntegrationSpec> = {}, more: Partial<Resource> 
 const existing = (change: Partial<IntegrationSpec> = {}): Resource =>
   returns({ create: { ...create, sourceConfig: { ...create.sourceConfig, name: "orders-pg" } }, ...change });
 const bound = (binding: Binding): SmallAccount => ({ bindings: new Map([["Integration/returns", binding]]) });
-const never: Partial<Resource> = { lifecycle: { create: "never", acceptExposureWindow: "" } };
-const lake = (create: "ifMissing" | "never") =>
-  resourceOf("Asset", "lake", { name: "Lake", type: "s3" }, { lifecycle: { create, acceptExposureWindow: "" } });
+const never: Partial<Resource> = { lifecycle: { create: "never" } };
+const lake = (create: "ifMissing" | "never") => resourceOf("Asset", "lake", { name: "Lake", type: "s3" }, { lifecycle: { create } });
 
 test("the body of a create has exactly the values of the manifest, with users as ids", () => {
   const { owners: _, ...sourceConfig } = create.sourceConfig;

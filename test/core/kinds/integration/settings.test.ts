@@ -60,13 +60,11 @@ describe("with the switch on, PATCH has the settings that differ", () => {
     expect(reasonsOf({ isDrift: true })).toEqual([undefined, undefined]);
   });
 
-  test("replication resumes after the schemas, unless the manifest accepts the exposure", () => {
+  test("replication resumes after the schemas", () => {
     const paused = { shown: { ...live, paused: true } };
     const requiredBy = (manifests: readonly Resource[]) => compared(manifests, paused).items.map(({ requires }) => requires);
     expect(requiredBy([orders({ paused: false }), config])).toEqual([["Schemas/orders"]]);
     expect(requiredBy([orders({ paused: false })])).toEqual([undefined]);
-    const accepted = { lifecycle: { create: "ifMissing", acceptExposureWindow: "test data" } } as const;
-    expect(requiredBy([orders({ paused: false }, accepted), config])).toEqual([undefined]);
     expect(compared([orders({ name: "X" }), config], paused).items.map(({ requires }) => requires)).toEqual([undefined]);
   });
 

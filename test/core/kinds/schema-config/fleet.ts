@@ -61,7 +61,7 @@ function resource<Spec>(kind: string, name: string, spec: Spec): Resource<Spec> 
     address: `${kind}/${name}`,
     id: undefined,
     labels: {},
-    lifecycle: { create: "ifMissing", acceptExposureWindow: "" },
+    lifecycle: { create: "ifMissing" },
     spec,
     place: { file: `${name}.yaml`, document: 0, pointer: "" },
   };

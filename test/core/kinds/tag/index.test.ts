@@ -73,7 +73,7 @@ describe("plan creates relations:", () => {
   const manifests = [
     resourceOf("Integration", "orders", { match: { name: "Orders" } }, { labels: { domain: "sales" } }),
     resourceOf("Asset", "warehouse", { name: "Warehouse" }, { id: "d-12" }),
-    resourceOf("Asset", "lake", { name: "Lake", type: "s3" }, { lifecycle: { create: "ifMissing", acceptExposureWindow: "" } }),
+    resourceOf("Asset", "lake", { name: "Lake", type: "s3" }, { lifecycle: { create: "ifMissing" } }),
     resourceOf("Asset", "lost", { name: "Lost", type: "s3" }),
   ];
   const rows: readonly [
@@ -324,8 +324,7 @@ describe("a name that no tag has", () => {
 
 describe("with lifecycle.create: ifMissing", () => {
   const extended = { missing: new Set<never>() };
-  const manifest = (spec: Partial<TagSpec>) =>
-    pii({ owner: "u-1", ...spec }, { lifecycle: { create: "ifMissing", acceptExposureWindow: "" } });
+  const manifest = (spec: Partial<TagSpec>) => pii({ owner: "u-1", ...spec }, { lifecycle: { create: "ifMissing" } });
   const found = (spec: Partial<TagSpec>, view: SmallAccount = {}) => foundIn(accountViewOf([manifest(spec)], { extended, ...view }), "Tag");
 
   test.each<[sentence: string, spec: Partial<TagSpec>, view: SmallAccount, body: object]>([
