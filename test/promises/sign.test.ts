@@ -71,7 +71,9 @@ function checkWords(given: World, made: Plan): void {
   expect(made.summary).toMatchObject(isPlan ? { protects, exposes } : { exposed: protects, stricter: exposes });
   expect(made.items.reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0)).toBe(readable);
   if (given.entries === "changed") expect(made.items.flatMap(sentBy).sort()).toEqual([...changes.keys()].sort());
-  const texts = [renderers.human(made, { color: false, verbose: true }), renderers.markdown(made, { color: false, verbose: true })];
+  const texts = [true, false].flatMap((verbose) =>
+    [renderers.human, renderers.markdown].map((render) => render(made, { color: false, verbose })),
+  );
   for (const text of texts) {
     expect(readableIn(text)).toBe(isPlan ? readable : 0);
     if (changes.size > 0)
@@ -135,6 +137,56 @@ async function checkApply(given: World, { project, env, account }: InProcess, op
   if (given.form === "camel") expect(without(after, before)).toHaveLength(readable);
 }
 
+/** A rule with two equal values, and two columns that differ from it, each in one of them. */
+function mirrored(first: string, second: string, value = true): World {
+  const columns = {
+    [first]: columnOf(first, { enabled: value, hashed: !value }),
+    [second]: columnOf(second, { enabled: !value, hashed: value }),
+  };
+  const customers = { nameInDestination: "customers", enabled: true, syncMode: "incremental", columns };
+  const rule = { match: [["public"], undefined, [first, second]], set: { enabled: value, hashed: value } };
+  return {
+    account: accountOf({ a1: { public: { nameInDestination: "shop", enabled: true, tables: { customers } } } }),
+    configs: [{ of: "a1", rules: [rule], literals: [], unmatched: {} }],
+    ...{ form: "camel", entries: "changed", maxExposedColumns: 0 },
+  };
+}
+
+/** In both directions. */
+const mirroredWorlds = [true, false].flatMap((value) => [mirrored("email", "phone", value), mirrored("phone", "email", value)]);
+
+/** A table that is switched on: with columns that no rule matches, with literal columns as they are, and with one of unknown value. */
+const tableWorlds = [[], ["email", "phone"], undefined].map((literals): World => {
+  const columns = {
+    email: { ...columnOf("email", { enabled: literals !== undefined, hashed: false }), unshown: literals === undefined ? ["hashed"] : [] },
+    phone: columnOf("phone", { enabled: true, hashed: true }),
+  };
+  const customers = { nameInDestination: "customers", enabled: literals === undefined, syncMode: "incremental", columns };
+  const table = { match: [["public"], ["customers"]], set: { enabled: true } };
+  const email = { match: [["public"], ["customers"], ["email"]], set: { enabled: true } };
+  const asTheyAre = (literals ?? []).map((name) => ({
+    path: ["public", "customers", name],
+    set: { enabled: true, hashed: name === "phone" },
+  }));
+  return {
+    account: accountOf({ a1: { public: { nameInDestination: "shop", enabled: true, tables: { customers } } } }),
+    configs: [{ of: "a1", rules: [literals === undefined ? email : table], literals: asTheyAre, unmatched: {} }],
+    ...{ form: literals === undefined ? "observed" : "camel", entries: "changed", maxExposedColumns: 0 },
+  };
+});
+
+/** So many changes that a plan groups them by rule. */
+function wideWorld(): World {
+  const names = Array.from({ length: 40 }, (_, index) => `c${index}`);
+  const columns = Object.fromEntries(names.map((name) => [name, columnOf(name, { enabled: true, hashed: true })]));
+  const customers = { nameInDestination: "customers", enabled: true, syncMode: "incremental", columns };
+  return {
+    account: accountOf({ a1: { public: { nameInDestination: "shop", enabled: true, tables: { customers } } } }),
+    configs: [{ of: "a1", rules: [{ match: [["public"], undefined, names], set: { hashed: false } }], literals: [], unmatched: {} }],
+    ...{ form: "camel", entries: "changed", maxExposedColumns: 40 },
+  };
+}
+
 /** What runs after a plan: each case takes one of them, and another commit takes others. */
 const entrances: Readonly<Record<string, (given: World, running: InProcess) => Promise<void>>> = {
   drift: async (given, { project, env }) => checkWords(given, await drift(project, { env, attribution: false })),
@@ -154,31 +206,13 @@ test("the words, counts and requests of every run are those that an independent 
       });
     }),
     {
-      numRuns: runs(40, 10_000),
-      // A rule that sets equal values of both fields, in both directions, through each entrance.
-      examples: [true, false].flatMap((value) =>
-        (["email", "phone"] as const).flatMap((one) =>
-          Object.keys(entrances).map((entrance): [World, string] => [mirrored(one, one === "email" ? "phone" : "email", value), entrance]),
-        ),
+      numRuns: runs(60, 10_000),
+      examples: [...mirroredWorlds, ...tableWorlds, wideWorld()].flatMap((given) =>
+        Object.keys(entrances).map((entrance): [World, string] => [given, entrance]),
       ),
     },
   );
 });
-
-/** A rule with two equal values, and two columns that differ from it, each in one of them. */
-function mirrored(first: string, second: string, value = true): World {
-  const columns = {
-    [first]: columnOf(first, { enabled: value, hashed: !value }),
-    [second]: columnOf(second, { enabled: !value, hashed: value }),
-  };
-  const customers = { nameInDestination: "customers", enabled: true, syncMode: "incremental", columns };
-  const rule = { match: [["public"], undefined, [first, second]], set: { enabled: value, hashed: value } };
-  return {
-    account: accountOf({ a1: { public: { nameInDestination: "shop", enabled: true, tables: { customers } } } }),
-    configs: [{ of: "a1", rules: [rule], literals: [], unmatched: {} }],
-    ...{ form: "camel", entries: "changed", maxExposedColumns: 0 },
-  };
-}
 
 test("what neither protects nor exposes is held by a run that only protects", async () => {
   const { configs, ...others } = mirrored("email", "phone");
