@@ -8,13 +8,12 @@ import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
 import { type DoctorReport, diagnose } from "./doctor.ts";
-import type { DoctorFlags } from "./index.ts";
 
 /** `dimsync doctor`: checks everything that a plan needs. Sends GET only; exit 1 if a check fails. */
-export async function runDoctor(context: Context<DoctorFlags>): Promise<ExitCode> {
+export async function runDoctor(context: Context): Promise<ExitCode> {
   checkOutputs(context, ["human", "json"]);
   const project = await loadOneProject(context, { interruptible: true });
-  const report = await withRun(context, (run) => diagnose(project, { allIntegrations: context.flags.allIntegrations === true }, run));
+  const report = await withRun(context, (run) => diagnose(project, run));
   // Reads that an interruption ended look like failed checks.
   context.io.interrupted.throwIfAborted();
   await deliverForms(context, { human: (options) => sectionsText(doctorSections(report), options), json: () => jsonDocument(report) });

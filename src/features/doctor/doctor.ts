@@ -1,42 +1,26 @@
-import { integrations } from "../../core/kinds/lists.ts";
+import { leftOutProblems } from "../../core/engine/left-out.ts";
+import { integrations, tags, users } from "../../core/kinds/lists.ts";
 import type { Project } from "../../core/manifests/project.ts";
-import { DimsyncError, ProblemsError, ServiceError } from "../../core/model/errors.ts";
+import { DimsyncError, ProblemsError, readOr, ServiceError } from "../../core/model/errors.ts";
 import type { Exit } from "../../core/model/exit.ts";
+import { isObject, own } from "../../core/model/json/json.ts";
 import type { LiveIntegration } from "../../core/model/live.ts";
-import { addAll } from "../../core/model/maps.ts";
+import type { Plan } from "../../core/model/plan.ts";
 import { version } from "../../core/model/runtime/version.ts";
 import type { Listing } from "../../core/model/service.ts";
 import { accountName } from "../../core/model/settings/config.ts";
 import { describeSecret } from "../../core/model/settings/secret.ts";
 import { type Account, openAccount } from "../../core/operations/account.ts";
 import { probeStore, readRecords } from "../../core/operations/open-records.ts";
-import { planAccount } from "../../core/operations/plan.ts";
 import { projectGitState, type RunEnvironment } from "../../core/operations/session.ts";
-import type { RecordsState } from "../../core/records/records.ts";
 import type { Client } from "../../core/service/client.ts";
 import type { CallReport } from "../../core/service/request.ts";
 import { counted } from "../../core/text/counts.ts";
-import { forTarget } from "../../core/text/shell.ts";
-import { accountCheckNames, accountChecks, clockCheck } from "./account-checks.ts";
-import { type Check, fail, ok, skip } from "./check.ts";
-import {
-  configCheck,
-  configErrors,
-  exemptionChecks,
-  fileChecks,
-  labelChecks,
-  manifestCheck,
-  nodeCheck,
-  recordChecks,
-  taggedByCheck,
-  unmatchedChecks,
-} from "./project-checks.ts";
+import { andMore } from "../../core/text/lists.ts";
+import { forTarget, shellWord } from "../../core/text/shell.ts";
+import { type Check, fail, ok, skip, warn } from "./check.ts";
+import { jobChecks } from "./job-checks.ts";
 import { storeChecks } from "./store-checks.ts";
-import { transportChecks } from "./transport.ts";
-
-// Checks are ordered by dependency: settings, connection, an accepted key, single reads. The first
-// failure of this chain is the only one: what depends on it is skipped, so that one cause is not
-// reported ten times.
 
 /** What `dimsync doctor -o json` prints. */
 export interface DoctorReport {
@@ -47,28 +31,16 @@ export interface DoctorReport {
   readonly exit: Exit;
 }
 
-interface DoctorOptions {
-  /** Whether to read the schemas of all integrations, and not only of one. */
-  readonly allIntegrations?: boolean;
-}
-
-/** Checks whether everything that a plan needs is there. Sends GET only. */
-export async function diagnose(project: Project, options: DoctorOptions, run: RunEnvironment): Promise<DoctorReport> {
+/** Checks what a plan needs from outside the project: the service and its key, the clock, the records, the jobs of CI and the checkout. Sends GET only. */
+export async function diagnose(project: Project, run: RunEnvironment): Promise<DoctorReport> {
   const { settings } = project;
   const checks = [
-    nodeCheck(version, process.versions),
-    configCheck(project),
-    manifestCheck(project),
-    ...fileChecks(project, await projectGitState(project, run.signal)),
-    taggedByCheck(project),
-    ...labelChecks(project),
-    ...exemptionChecks(project, new Date().toISOString().slice(0, 10)),
-    ...(await serviceChecks(project, options, run)),
+    ok("versions", `dimsync ${version} on Node ${process.versions.node}.`),
+    ...(await serviceChecks(project, run)),
+    ...(await recordsChecks(project, run)),
+    ...(await jobChecks(settings, run.env)),
+    checkoutCheck(await projectGitState(project, run.signal), settings.folder),
   ];
-  const canPlan = checks.every(({ state }) => state !== "fail");
-  // The records were read before.
-  const planned = async () => (await planAccount(project, {}, { ...run, onRecords: undefined })).diagnostics;
-  addAll(checks, await unmatchedChecks(project, canPlan ? planned : undefined));
   return {
     kind: "DoctorReport",
     target: settings.target,
@@ -82,134 +54,154 @@ export async function diagnose(project: Project, options: DoctorOptions, run: Ru
 const namingTarget = (advice: string, settings: Project["settings"]): string =>
   advice.replace(/(?<=: )dimsync .+$/su, (command) => forTarget(command, settings));
 
-async function serviceChecks(project: Project, options: DoctorOptions, run: RunEnvironment): Promise<readonly Check[]> {
-  const { baseUrl } = project.settings;
-  const records = (client?: Client): Promise<readonly Check[]> => recordsChecks(project, run, client);
-  if (baseUrl === "") return [...withSkipped([missingUrl(project)], "the base URL is missing or wrong."), ...(await records())];
-  const transport = transportChecks(baseUrl, run.env);
-  if (transport.some(({ check, state }) => check === "proxy" && state === "fail"))
-    return [...withSkipped(transport, "the proxy cannot be used."), ...(await records())];
-  const connection = await connect(project, run);
-  if ("failed" in connection) return [...transport, ...withSkipped(connection.failed, connection.because), ...(await records())];
-  try {
-    return [...transport, ...(await liveChecks(project, options, connection)), ...(await records(connection.client))];
-  } finally {
-    await connection.close();
-  }
-}
+/** In the order of what depends on what: after the first failure, the others are skipped, so that one cause is reported once. */
+const liveChecks = ["key", "service", "read tags", "read users", "read audit log", "response form", "paging", "clock"] as const;
 
-/** The results so far, and all later checks that need the service as skipped. */
 function withSkipped(results: readonly Check[], because: string): readonly Check[] {
-  const skipped = ["key", "service", ...accountCheckNames, "clock"].filter((name) => results.every(({ check }) => check !== name));
+  const skipped = liveChecks.filter((name) => results.every(({ check }) => check !== name));
   return [...results, ...skipped.map((check) => skip(check, because))];
 }
 
-const missingUrl = (project: Project): Check =>
-  configErrors(project).length > 0
-    ? skip("base URL", "the config has errors.")
-    : fail("base URL", "No base URL is set.", "Set DIMSYNC_BASE_URL, or baseUrl of the target in dimsync.yaml.");
-
-interface Connection {
-  readonly client: Client;
-  readonly close: () => Promise<void>;
-  readonly integrations: Listing<LiveIntegration>;
-  /** The service's clock and ours when the response arrived, if it had a Date header. */
-  readonly times: () => { readonly serverMs: number | undefined; readonly localMs: number };
-}
-
-type NoConnection = { readonly failed: readonly Check[]; readonly because: string };
-
-/** Opens the account and reads the list of integrations: the first request shows whether the service responds and accepts the key. */
-async function connect(project: Project, run: RunEnvironment): Promise<Connection | NoConnection> {
-  let times: ReturnType<Connection["times"]> = { serverMs: undefined, localMs: 0 };
+async function serviceChecks(project: Project, run: RunEnvironment): Promise<readonly Check[]> {
+  const { apiKey, baseUrl } = project.settings;
+  if (baseUrl === "")
+    return withSkipped(
+      [fail("base URL", "The target has no base URL that can be used.", "To see why: dimsync validate")],
+      "the base URL is missing or wrong.",
+    );
+  const source = apiKey === undefined ? "The embedded service creates its own." : `It comes from ${describeSecret(apiKey)}.`;
+  /** The service's clock and ours when the last response with a Date header arrived. */
+  let times: readonly [serviceMs: number, localMs: number] | undefined;
   const onCall = ({ dateMs }: CallReport): void => {
-    if (dateMs !== undefined) times = { serverMs: dateMs, localMs: Date.now() };
+    if (dateMs !== undefined) times = [dateMs, Date.now()];
   };
   let account: Account;
   try {
     account = await openAccount(project, { ...run, readOnly: true, onCall });
   } catch (error) {
-    return settingsFailure(error);
+    if (!(error instanceof DimsyncError)) throw error;
+    const found = error instanceof ProblemsError ? error.problems.map(({ message }) => message).join(" ") : error.message;
+    return withSkipped([fail("key", found, "Fix this and run dimsync doctor again.")], "the account could not be opened.");
   }
-  const client = account.client.asReadOnly();
   try {
-    return { client, close: account.close, integrations: await client.list(integrations), times: () => times };
+    const client = account.client.asReadOnly();
+    const listing = await client.list(integrations);
+    const accepted = `It responds and accepts the key. The account has ${counted(listing.items.length, "integration")}.`;
+    const reads = await Promise.all([
+      readCheck("read tags", () => client.list(tags), fail),
+      readCheck("read users", () => client.list(users), fail),
+      readCheck("read audit log", () => client.auditLogs({ limit: 1 }), warn),
+      formCheck(client, listing),
+      pagingCheck(client, listing),
+    ]);
+    return [ok("key", source), ok("service", accepted), ...reads, clockCheck(times)];
   } catch (error) {
+    return refused(error, source);
+  } finally {
     await account.close();
-    return serviceFailure(error, keySource(project.settings));
   }
-}
-
-const keySource = ({ apiKey }: Project["settings"]): string =>
-  apiKey === undefined ? "The embedded service creates its own." : `It comes from ${describeSecret(apiKey)}.`;
-
-/** Why the account could not be opened. Nothing was sent yet. */
-function settingsFailure(error: unknown): NoConnection {
-  if (!(error instanceof DimsyncError)) throw error;
-  const found = error instanceof ProblemsError ? error.problems.map(({ message }) => message).join(" ") : error.message;
-  const check = error.code === "E_EMBEDDED" ? "service" : "key";
-  const because = check === "key" ? "there is no usable API key." : "the service could not be started.";
-  return { failed: [fail(check, found, "Fix this and run dimsync doctor again.")], because };
 }
 
 /** Why the first request failed: the key, if the service refuses it, else the connection. */
-function serviceFailure(error: unknown, source: string): NoConnection {
+function refused(error: unknown, source: string): readonly Check[] {
   if (!(error instanceof ServiceError)) throw error;
-  if (error.status === 403)
-    return {
-      failed: [
-        fail(
-          "key",
-          `The service refused GET /v1/integrations with status 403. ${source}`,
-          "Give the role of this key access to integrations, or put another key there.",
-        ),
-        ok("service", "It responds."),
-      ],
-      because: "the key may not read integrations.",
-    };
-  if (error.status === 401)
-    return {
-      failed: [
-        fail("key", `The service refused the API key with status 401. ${source}`, "Put a valid key of this account there."),
-        ok("service", "It responds."),
-      ],
-      because: "the service refused the API key.",
-    };
+  const { status } = error;
+  if (status !== 401 && status !== 403)
+    return withSkipped(
+      [ok("key", source), fail("service", error.message, "Check the base URL, the proxy and the network.")],
+      "the service did not respond as expected.",
+    );
   const advice =
-    error.sent === "never"
-      ? "Correct the base URL if it is wrong, or ask the network's administrator to allow this connection."
-      : "Check that the base URL is the address of the service.";
-  return { failed: [ok("key", source), fail("service", error.message, advice)], because: "the service did not respond as expected." };
+    status === 401
+      ? "Put a valid key of this account there."
+      : "Give the role of this key access to integrations, or put another key there.";
+  const found = `The service refused the API key with status ${status}. ${source}`;
+  return withSkipped([fail("key", found, advice), ok("service", "It responds.")], "the service refused the API key.");
 }
 
-async function liveChecks(
-  project: Project,
-  options: DoctorOptions,
-  { client, integrations, times }: Connection,
-): Promise<readonly Check[]> {
-  const found = await accountChecks(client, integrations, { ...options, extended: project.settings.extended === true });
-  const { serverMs, localMs } = times();
-  return [
-    ok("key", keySource(project.settings)),
-    ok("service", `It responds and accepts the key. The account has ${counted(integrations.items.length, "integration")}.`),
-    ...found,
-    clockCheck(serverMs, localMs),
-  ];
+/** Whether the key may read something. `missing`: what it is if not. */
+const readCheck = (check: string, read: () => Promise<unknown>, missing: typeof fail): Promise<Check> =>
+  readOr(
+    async () => {
+      await read();
+      return ok(check, "It works.");
+    },
+    ({ message, status }) =>
+      missing(
+        check,
+        message,
+        status === 401 || status === 403
+          ? "Give the role of the API key access to it."
+          : "Run dimsync doctor again when the service answers it.",
+      ),
+  );
+
+/** How many requests a plan needs for the schemas of an integration. */
+async function formCheck(client: Client, { items: [first] }: Listing<LiveIntegration>): Promise<Check> {
+  const check = "response form";
+  if (first === undefined) return skip(check, "the account has no integrations.");
+  const read = await readOr(
+    () => client.schemas(first.id),
+    (error) => error,
+  );
+  if (read instanceof ServiceError) return fail(check, read.message, "Every command that needs these schemas reports this.");
+  const [table] = Object.values(read?.tree ?? {}).flatMap(({ tables }) => Object.values(tables));
+  if (table === undefined) return ok(check, `${first.name || first.id} has no tables yet, so the form is unknown.`);
+  if (table.columns !== undefined) return ok(check, "GET schemas returns columns: one request per integration.");
+  return warn(
+    check,
+    "GET schemas returns no columns.",
+    "dimsync reads columns with one request per table that a column rule matches. Limit column rules to the tables that need them, or plans take long.",
+  );
 }
 
-/** The store of the records, then what it contains. Nothing is written. */
-async function recordsChecks(project: Project, { env }: RunEnvironment, client: Client | undefined): Promise<readonly Check[]> {
-  let state: RecordsState;
-  let checks: readonly Check[];
+/** Whether a list reacts to `?limit=1`. The interface does not document paging; if lists have pages, what was read may be incomplete. */
+async function pagingCheck(client: Client, { items, completeness }: Listing<LiveIntegration>): Promise<Check> {
+  const check = "paging";
+  if (completeness === "short")
+    return fail(
+      check,
+      `GET /v1/integrations returned ${items.length} integrations and states that there are more.`,
+      "Plans would ignore the others. Report this to the service's support.",
+    );
+  if (completeness === "shown") return ok(check, "Lists state that they are complete.");
+  if (items.length < 2) return ok(check, "The account has fewer than 2 integrations, so it is unknown whether lists have pages.");
+  const answer = await readOr(
+    () => client.raw("/v1/integrations?limit=1"),
+    (error) => error,
+  );
+  if (answer instanceof ServiceError) return ok(check, `Lists do not accept a limit (${answer.message})`);
+  const data = isObject(answer) ? own(answer, "data") : undefined;
+  const page = isObject(data) ? own(data, "items") : undefined;
+  const count = Array.isArray(page) ? page.length : undefined;
+  if (count === items.length) return ok(check, `GET /v1/integrations?limit=1 returned all ${count}: lists have no pages.`);
+  return warn(
+    check,
+    `GET /v1/integrations?limit=1 returned ${count ?? "no list"} of ${items.length}: lists have pages, and nothing in the response says so.`,
+    "If a list has exactly as many objects as a page would have, such as 100, dimsync creates nothing, because there may be more. Check the number of integrations in the service.",
+  );
+}
+
+/** Below 10 seconds the difference can be latency and rounding; above 5 minutes, audit log windows and expiry times are wrong. */
+export function clockCheck(times: readonly [serviceMs: number, localMs: number] | undefined): Check {
+  const check = "clock";
+  if (times === undefined) return ok(check, "The service's responses have no Date header to compare with.");
+  const seconds = Math.round((times[1] - times[0]) / 1000);
+  if (Math.abs(seconds) < 10) return ok(check, "This machine's clock agrees with the service's.");
+  const found = `This machine's clock is ${Math.abs(seconds)} s ${seconds < 0 ? "behind" : "ahead of"} the service's.`;
+  const advice = "Attribution, expiry dates and the age of saved plans depend on the clock. Synchronise it with NTP.";
+  return (Math.abs(seconds) < 300 ? warn : fail)(check, found, advice);
+}
+
+/** The store of the records. Nothing is written. */
+async function recordsChecks({ settings }: Project, { env }: RunEnvironment): Promise<readonly Check[]> {
   try {
-    state = await readRecords(project.settings, { env });
-    checks = storeChecks(await probeStore(project.settings, env), env, state.version);
+    const { version: read } = await readRecords(settings, { env });
+    return storeChecks(await probeStore(settings, env), env, read);
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
-    const because = "the records could not be read.";
-    return [fail("records", error.message, adviceFor(error)), skip("bindings", because), skip("journal", because)];
+    return [fail("records", error.message, adviceFor(error))];
   }
-  return [...checks, ...(await recordChecks(project, state, client))];
 }
 
 function adviceFor({ code, command }: DimsyncError): string {
@@ -219,4 +211,18 @@ function adviceFor({ code, command }: DimsyncError): string {
   if (code === "E_RECORDS_READ")
     return "plan, drift and apply need this read. Check the address of the store, the network and the credentials of this machine.";
   return "Fix this and run dimsync doctor again.";
+}
+
+/** The files of the project that a run elsewhere, such as in CI, does not have. */
+function checkoutCheck(git: Plan["git"], folder: string): Check {
+  const check = "checkout";
+  const [leftOut] = git?.leftOut === undefined ? [] : leftOutProblems(git, folder);
+  if (leftOut !== undefined) return fail(check, leftOut.message, `Run: ${leftOut.command ?? ""}`);
+  const missing = [...(git?.untracked ?? []), ...(git?.ignored ?? []).map(({ file }) => file)];
+  if (missing.length === 0) return ok(check, git === undefined ? "The project is not in git." : "The commit has all files of the project.");
+  return warn(
+    check,
+    `The commit does not have ${counted(missing.length, "file")} of the project: ${andMore(missing, "file")}.`,
+    `Runs elsewhere, such as in CI, are without ${missing.length === 1 ? "it" : "them"}. Commit: git add --force ${missing.map(shellWord).join(" ")}`,
+  );
 }

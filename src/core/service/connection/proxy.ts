@@ -14,7 +14,7 @@ const variables = ["https_proxy", "HTTPS_PROXY"] as const;
 type ProxyVariable = (typeof variables)[number];
 
 /** The variable that names a proxy, whether or not it is used; the lower-case one wins, as in curl. */
-export const proxyVariable = (env: Environment): ProxyVariable | undefined => variables.find((name) => (env[name] ?? "") !== "");
+const proxyVariable = (env: Environment): ProxyVariable | undefined => variables.find((name) => (env[name] ?? "") !== "");
 
 /**
  * The proxy in HTTPS_PROXY, unless NO_PROXY lists the host. Loopback never uses it, since a proxy
