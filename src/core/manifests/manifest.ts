@@ -8,7 +8,6 @@ import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { ValueDocument } from "../yaml/read.ts";
 import type { Variables } from "./config/variables.ts";
-import { type PartialManifest, withoutBroken } from "./partial.ts";
 import { validateEffective } from "./schema/validate.ts";
 import { makeEffective } from "./substitute.ts";
 import { manifestValidators } from "./validators.generated.js";
@@ -24,8 +23,6 @@ export interface ReadManifest {
   readonly problems: readonly Problem[];
   /** Present if there is no error. */
   readonly resource?: Resource;
-  /** Present if only parts of it have errors. */
-  readonly partial?: PartialManifest;
   /** The document with variables replaced, which the digest covers. */
   readonly effective?: JsonValue;
 }
@@ -48,20 +45,7 @@ export function readManifest(document: ValueDocument, place: SourceLocation, con
   if (kind === undefined || validator === undefined) return { place, problems: [...effective.problems, unknownKind(written, place)] };
   const checked = validateEffective(validator, effective, { kind, place });
   const problems = [...effective.problems, ...checked.problems];
-  const manifest = manifestOf(kind, checked.value, { place, problems, target });
-  const rest = problems.length === 0 ? undefined : withoutBroken(checked.value, problems, { validator, context: checked.context });
-  return {
-    ...manifest,
-    // The rest has the shape that the kind's schema requires.
-    ...(rest === undefined
-      ? {}
-      : {
-          partial: {
-            resource: toResource(kind, rest.value as unknown as ManifestShape, { place, target }),
-            wholePointer: rest.wholePointer,
-          },
-        }),
-  };
+  return manifestOf(kind, checked.value, { place, problems, target });
 }
 
 function manifestOf(

@@ -24,7 +24,6 @@ import { covering, discoverOwn } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
 import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
 import { type FileReading, loadNamedFiles, type NamedFiles } from "./named-files.ts";
-import { atWholePlaces, type PartialManifest } from "./partial.ts";
 import { duplicateProblems, type MayDeclare, mayDeclare, referenceProblems } from "./references.ts";
 import { readSource, type Source, shownPath } from "./source.ts";
 import { type ElsewhereManifest, elsewhereManifest, unknownTargets } from "./targets.ts";
@@ -38,8 +37,6 @@ export interface Project extends NamedFiles {
   readonly resources: readonly Resource[];
   /** Those of other targets only (metadata.targets). */
   readonly elsewhere: readonly ElsewhereManifest[];
-  /** Those with errors in some of their parts, without these parts: to find their other problems in the same pass. */
-  readonly partial: readonly PartialManifest[];
   /** True for manifests with errors too. */
   readonly isDeclared: MayDeclare;
   /** All problems, found in one pass. */
@@ -84,8 +81,6 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const { manifests, elsewhere, problems: unread } = await readFiles(paths, { config, options, sources, parser });
   const isDeclared = mayDeclare(manifests, textsOf(sources, manifests, unread));
   const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
-  const whole = new Set(resources.map(({ address }) => address));
-  const partial = manifests.flatMap((manifest) => manifest.partial ?? []).filter(({ resource }) => !whole.has(resource.address));
   const named = await loadNamedFiles(resources, { config, options, sources, parser });
   const problems: Problem[] = [
     ...config.problems,
@@ -93,10 +88,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...unread,
     ...manifests.flatMap((manifest) => manifest.problems),
     ...duplicateProblems(manifests, locate),
-    ...atWholePlaces(
-      referenceProblems([...resources, ...partial.map(({ resource }) => resource)], manifests, { isDeclared, elsewhere, locate }),
-      partial,
-    ),
+    ...referenceProblems(resources, manifests, { isDeclared, elsewhere, locate }),
     ...named.problems,
     ...resources.flatMap((resource) => manifestKindNamed(resource.kind)?.hints?.(resource) ?? []),
   ];
@@ -108,7 +100,6 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     settings,
     resources,
     elsewhere,
-    partial,
     isDeclared,
     problems: limitProblems(problems),
     locate,

@@ -6,7 +6,6 @@ import { conflicts } from "../kinds/index.ts";
 import { emptyLabelSelectors } from "../kinds/label-references.ts";
 import { kindNames } from "../kinds/manifests.ts";
 import { ruleProblems } from "../kinds/schemas.ts";
-import { atWholePlaces } from "../manifests/partial.ts";
 import type { Project } from "../manifests/project.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
 import type { Validation } from "../model/plan.ts";
@@ -48,19 +47,18 @@ export async function validateProjects(projects: readonly Project[]): Promise<Va
 /** Everything that can be checked without the account. Sends no request. */
 export async function validateProject(project: Project): Promise<Validation> {
   const asked = projectGitState(project, new AbortController().signal);
-  const { problems, locate, resources, partial, isDeclared, columnLabels, files, settings, configFile } = project;
-  const all = [...resources, ...partial.map(({ resource }) => resource)];
+  const { problems, locate, resources, isDeclared, columnLabels, files, settings, configFile } = project;
   const ofManifests = [
-    ...ruleProblems(all, { isUnread: (name) => isDeclared(kindNames.ruleSet, name), isDocumented: settings.extended !== true }),
-    ...emptyLabelSelectors(all),
-    ...policyProblems(all),
+    ...ruleProblems(resources, { isUnread: (name) => isDeclared(kindNames.ruleSet, name), isDocumented: settings.extended !== true }),
+    ...emptyLabelSelectors(resources),
+    ...policyProblems(resources),
   ];
   const today = new Date().toISOString().slice(0, 10);
   const hasIgnores = settings.ignore.some(({ address }) => /^(?:Schema(?:Config|s)\/|[^/]*[*?[{!])/u.test(address));
   const git = await asked;
   const found = [
     ...problems,
-    ...atWholePlaces(ofManifests, partial),
+    ...ofManifests,
     ...catalogProblems({ settings, resources }),
     ...allowances(settings.allow, today).problems,
     ...exemptionProblems(policiesIn(resources), today),

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isObject, own } from "../../model/json/json.ts";
+import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
 import { fromPointer, isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import type { ConfigFile } from "../../model/specs.generated.d.ts";
 import type { YamlProblem } from "../../yaml/problems.ts";
 import { read, type YamlParser } from "../../yaml/read.ts";
-import { without } from "../partial.ts";
 import type { SchemaError } from "../schema/schema-error.ts";
 import { validateEffective } from "../schema/validate.ts";
 import type { Source } from "../source.ts";
@@ -98,6 +98,21 @@ export function checkConfig(
   const sound = without(value, faulty.filter((pointer) => pointer !== "").map(fromPointer));
   // Without its faulty parts the document has the shape that the schema requires.
   return { config: (isObject(sound) ? sound : {}) as ConfigFile, problems };
+}
+
+/** The value without the parts at the paths, none of which is empty. */
+function without(value: JsonValue, paths: readonly (readonly string[])[]): JsonValue {
+  if (!Array.isArray(value) && !isObject(value)) return value;
+  const below = new Map<string, (readonly string[])[]>();
+  const removed = new Set<string>();
+  for (const [first = "", ...more] of paths) {
+    if (more.length === 0) removed.add(first);
+    else getOrAdd(below, first, () => []).push(more);
+  }
+  const entries = Object.entries(value as JsonObject)
+    .filter(([key]) => !removed.has(key))
+    .map(([key, member]) => [key, below.has(key) ? without(member, below.get(key) ?? []) : member] as const);
+  return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries);
 }
 
 function faultyPlace({ instancePath, keyword, params }: SchemaError): Pointer {

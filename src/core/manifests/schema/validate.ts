@@ -9,7 +9,7 @@ import { schemaParts } from "./lookup.ts";
 import { type SchemaProblem, schemaProblem } from "./messages.ts";
 import type { SchemaError } from "./schema-error.ts";
 
-export interface SchemaContext {
+interface SchemaContext {
   /** Kind of the document; also the schema's name. */
   readonly kind: string;
   readonly value: unknown;
@@ -54,7 +54,7 @@ export function validateEffective(
 }
 
 /** ajv's errors as problems: the most specific one for each location. */
-export function schemaProblems(errors: readonly SchemaError[], context: SchemaContext): readonly Problem[] {
+function schemaProblems(errors: readonly SchemaError[], context: SchemaContext): readonly Problem[] {
   const { kind, base = "" } = context;
   let schema = context.schema;
   const best = new Map<string, SchemaProblem>();
