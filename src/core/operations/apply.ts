@@ -5,6 +5,7 @@ import type { Session, WriteSession } from "../engine/session.ts";
 import { type LoadOptions, type Project, withLocations } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits } from "../model/exit.ts";
+import { sameJson } from "../model/json/json.ts";
 import { groupBy } from "../model/maps.ts";
 import type { NotKept, Plan, Result } from "../model/plan.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
@@ -162,7 +163,12 @@ function valuesToKeep(
   return new Map(
     [...addresses].map((address) => {
       const kept = [...(known.get(address) ?? [])].filter(([, { wanted, live }]) => !isWhole || differsInSpace(wanted, live));
-      const now = (all.get(address) ?? []).map(({ path, wanted, live, since }) => [path, { wanted, live, since }] as const);
+      const before = known.get(address);
+      const now = (all.get(address) ?? []).map(({ path, wanted, live, since }) => {
+        const earlier = before?.get(path);
+        const isSame = earlier !== undefined && sameJson(earlier.wanted, wanted);
+        return [path, { wanted, live, since: isSame ? earlier.since : since }] as const;
+      });
       return [address, new Map([...kept, ...now])];
     }),
   );

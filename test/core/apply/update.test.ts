@@ -97,14 +97,17 @@ describe("a value that the service accepts and does not keep", () => {
   const path = "/schemas/public/tables/customers/columns/email/hashed";
   const email = "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }";
 
-  it("is sent once, then shown by every run, and is drift", async () => {
+  it("is sent by every apply if it protects, named by every run, and never ends with exit 0", async () => {
     const at = await scene(together(ordersManifest, schemaManifest("orders", email)), { meddle: answering("email", false) });
     expect((await at.apply()).code).toBe(4);
     const known = [{ address: "Schemas/orders", path, wanted: true, live: false, since: expect.any(String) }];
     const { plan } = await at.plan();
-    expect([plan.items, plan.notKept]).toEqual([[], known]);
-    expect((await at.apply()).result.notKept).toEqual(known);
-    expect(at.writes()).toHaveLength(1);
+    expect([plan.items, plan.notKept]).toMatchObject([[{ address: "Schemas/orders" }], known]);
+    const again = await at.apply();
+    expect([again.code, again.result.notKept]).toEqual([4, known]);
+    expect(at.writes()).toHaveLength(2);
+    const { since } = plan.notKept?.[0] ?? {};
+    expect((await at.plan()).plan.notKept).toMatchObject([{ since }]);
     const drift = await at.run(["drift", "-o", "json"]);
     expect([drift.code, JSON.parse(drift.stdout).notKept]).toEqual([2, known]);
   });

@@ -4,7 +4,7 @@ import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { NotKept } from "../../model/plan.ts";
-import { nodesAt } from "../../model/schema-tree.ts";
+import { nodesAt, riskOf } from "../../model/schema-tree.ts";
 import type { AccountView } from "../kind.ts";
 import { leafDigests } from "../leaves.ts";
 import type { IsLeftOut, NodeChange } from "./evaluation.ts";
@@ -16,7 +16,7 @@ const isFixed = ({ enabledPatchSettings: settings }: Pick<LiveTable, "enabledPat
 
 /**
  * Leaves out what the service does not keep, so that it is not sent again and again: nodes that it calls fixed, and values that an earlier run
- * sent in vain, until the manifest or the account changes there. Adds what it leaves out to `found`.
+ * sent in vain, until the manifest or the account changes there. Adds it to `found`. A value that protects is never left out.
  */
 export function leavingOut(
   { address }: Pick<SchemaConfigUnit, "address">,
@@ -38,7 +38,7 @@ export function leavingOut(
       if (earlier === undefined || !sameJson([earlier.wanted, earlier.live], [wanted, live])) return false;
       found.push({ address, path: pointer, wanted, live, since: earlier.since });
     }
-    return true;
+    return typeof wanted !== "boolean" || riskOf(key === "hashed" ? "hashed" : "enabled", wanted) !== "protects";
   };
   return { isLeftOut, found };
 }

@@ -1,5 +1,6 @@
 import { fromPointer } from "../../model/json/pointer.ts";
 import type { NotKept } from "../../model/plan.ts";
+import { riskOf } from "../../model/schema-tree.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";
 import { spaced, wholePath } from "../../text/paths.ts";
@@ -53,10 +54,21 @@ export function notKeptText({ path, wanted, live, since }: NotKept): string {
   return `${spaced(wholePath(path), values)} (${since === undefined ? "cannot be changed" : `not kept on ${since.slice(0, 10)}`})`;
 }
 
+/** What apply does about the values. */
+function sentAgain(all: readonly NotKept[]): string {
+  const protecting = all.filter(({ path, wanted }) => {
+    const key = fromPointer(path).at(-1);
+    return (key === "hashed" || key === "enabled") && typeof wanted === "boolean" && riskOf(key, wanted) === "protects";
+  });
+  if (protecting.length === 0) return "They are not sent again until the manifest or the account changes there.";
+  if (protecting.length === all.length) return "They protect, so every apply sends them again.";
+  return "Every apply sends those again that protect; the others are not sent again until the manifest or the account changes there.";
+}
+
 function notKeptNote(all: readonly NotKept[]): string {
   const wasSent = all.some(({ since }) => since !== undefined);
   const why = wasSent
-    ? "The account does not have these values: the service accepted them and did not keep them. They are not sent again until the manifest or the account changes there."
+    ? `The account does not have these values: the service accepted them and did not keep them. ${sentAgain(all)}`
     : "The account does not have these values: the service says that requests change nothing of these tables.";
   const ways = [...new Set(all.map(({ path }) => wayOut(fromPointer(path))))];
   return `${why} To accept that, ${andMore(ways, "way")}, or add an entry with a reason to ignore in dimsync.yaml.`;

@@ -145,10 +145,21 @@ describe("what the service does not keep", () => {
   const manifests = [config({ rules: [{ match: { table: "orders", column: "*" }, set: { hashed: true } }] })];
   const known = (wanted: boolean, is: boolean) => new Map([["Schemas/shop", new Map([[path, { wanted, live: is, since: "2026-11-27" }]])]]);
 
-  test("is not planned again, and said", () => {
+  test("is planned again if it protects, and said", () => {
     const { changes, found } = compareFleet({ manifests, live: { shop: live }, view: { notKept: known(true, false) } });
-    expect(changes).toEqual(["public.orders.email hashed true", "public.orders.note hashed true", "public.orders.updated_at hashed true"]);
+    expect(changes).toContain("public.orders.id hashed true");
     expect(found[0]?.notKept).toEqual([{ address: "Schemas/shop", path, wanted: true, live: false, since: "2026-11-27" }]);
+  });
+
+  test("is not planned again if it exposes, and said", () => {
+    const orders = table({ id: column({ hashed: true }), email: column({ hashed: true }) });
+    const { changes, found } = compareFleet({
+      manifests: [config({ rules: [{ match: { table: "orders", column: "*" }, set: { hashed: false } }] })],
+      live: { shop: { public: schema({ orders }) } },
+      view: { notKept: known(false, true) },
+    });
+    expect(changes).toEqual(["public.orders.email hashed false"]);
+    expect(found[0]?.notKept).toEqual([{ address: "Schemas/shop", path, wanted: false, live: true, since: "2026-11-27" }]);
   });
 
   test("is planned again when the manifest or the account has changed there", () => {
@@ -170,7 +181,8 @@ describe("what the service does not keep", () => {
       live: { shop: { public: schema({ orders }) } },
     });
     expect([...new Set((found[0]?.notKept ?? []).map(({ address }) => address))]).toEqual(of);
-    expect(found[0]?.items.length).toBe(of.length === 0 ? 1 : 0);
+    // What protects is sent nevertheless.
+    expect(found[0]?.items.length).toBe(1);
     for (const one of found[0]?.notKept ?? []) expect(one).not.toHaveProperty("since");
   });
 });
