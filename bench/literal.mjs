@@ -11,14 +11,14 @@ import { missingForTerraform, terraformProjects } from "./terraform.mjs";
 
 export const shape = { integrations: 50, schemas: 1, tables: 100, columns: 10 };
 
-/** Writes the project. `reference(i)` names integration i; `change` edits the text of each manifest. The JSON copies are for jq, and `manifests` has the text and the schemas of each. */
-export function literalProject(bench, name, { reference = integrationName, change = (text) => text } = {}) {
+/** Writes the project. `reference(i)` names integration i. The JSON copies are for jq, and `manifests` has the text and the schemas of each. */
+export function literalProject(bench, name, { reference = integrationName } = {}) {
   const map = schemaMap(shape);
   const files = {};
   const manifests = [];
   let bytes = 0;
   for (let i = 0; i < shape.integrations; i++) {
-    const text = change(literalManifest(integrationName(i), reference(i), map));
+    const text = literalManifest(integrationName(i), reference(i), map);
     bytes += text.length;
     files[`manifests/${integrationName(i)}.yaml`] = text;
     const manifest = parse(text);
@@ -51,12 +51,6 @@ async function expectRequests(bench, contestant, wanted) {
   expectCounts(await bench.counts(), wanted, contestant.name);
 }
 
-/** In one file each: what the fast YAML reader once left to the library. */
-const unusual = {
-  "a block scalar in each file": (text) => text.replace("metadata:\n", "metadata:\n  labels:\n    note: |\n      Ask the data team.\n"),
-  "an anchor in each file": (text) => text.replace(/enabled: true([\s\S]*?)enabled: true/, "enabled: &on true$1enabled: *on"),
-};
-
 const forget = (folder) => {
   for (const name of [".dimsync", ".cache"]) rmSync(join(folder, name), { recursive: true, force: true });
 };
@@ -72,17 +66,12 @@ export async function w1(bench) {
   // The address of schemas has the name of the live integration, which only the list shows.
   await expectRequests(bench, planIn("dimsync plan, by id", byId.folder), { GET: shape.integrations + 1 });
 
-  const odd = Object.entries(unusual).map(([name, change], i) => {
-    const project = literalProject(bench, `w1-unusual-${i}`, { change }).folder;
-    return { ...planIn(`dimsync plan, ${name}`, project), before: () => forget(project) };
-  });
   const terraform = await terraformProjects(bench, "w1", { manifests, args: ["plan", "-detailed-exitcode"] });
   for (const each of terraform) await expectRequests(bench, each, { GET: shape.integrations });
   const contestants = [
     { name: "node -e 0", command: [process.execPath, "-e", "0"] },
     floor(bench, shape.integrations),
     plan,
-    ...odd,
     ...others(bench, folder),
     ...terraform,
   ];

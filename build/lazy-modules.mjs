@@ -1,5 +1,5 @@
-// Some modules cost milliseconds to load and most runs never use them: `yaml` 10 (the fast path,
-// src/core/yaml/fast/transcode.ts, makes it unnecessary), `picomatch` 3, `string-width` 20 (Intl.Segmenter),
+// Some modules cost milliseconds to load and most runs never use them: `yaml` 10 (only
+// for documents that are edited), `picomatch` 3, `string-width` 20 (Intl.Segmenter),
 // node:crypto 3, node:child_process 1. The code that uses them is synchronous, which rules import()
 // out. So the bundles get stand-ins for their functions that load the module when the first of them
 // is used: `validate` takes 103 ms of CPU time, and 155 without them (minimum of 13 runs in turn).

@@ -69,7 +69,7 @@ const manifestsOf = ({ names, files, own }: World): Readonly<Record<string, stri
 
 /** The reviewed tables of each integration, without names. */
 function tablesIn(text: string): unknown {
-  const { catalog = [] } = readCatalog(text, { file: "c.yaml", parser: undefined });
+  const { catalog = [] } = readCatalog(text, { file: "c.yaml" });
   return new Map([...reviewedIn(catalog)].map(([id, { tables }]) => [id, tables]));
 }
 

@@ -20,7 +20,7 @@ import { waiting } from "../support/waiting.ts";
  * unknown authors.
  */
 
-describe("nesting is counted before a parser sees it", () => {
+describe("nesting is bounded while a file is read", () => {
   const brackets = "[".repeat(5_000);
   test.each([
     ["flow lists in a manifest", { "m.yaml": `a: ${brackets}\n` }, ["validate", "m.yaml"], "m.yaml:1:"],
@@ -142,8 +142,7 @@ async function endedOrLate<T>(child: ChildProcess, end: Promise<T>): Promise<T |
   return end;
 }
 
-test("a stop signal ends a command at once while it reads a manifest of 30 MB, which takes most of a minute", async () => {
-  // Escapes, keys with question marks and anchors, so that the fast parser gives up.
+test("a stop signal ends a command at once while it reads a manifest of 30 MB", async () => {
   const columns = (table: number) =>
     Array.from(
       { length: 100 },
@@ -156,10 +155,8 @@ test("a stop signal ends a command at once while it reads a manifest of 30 MB, w
     "dimsync.yaml": config({ more: "manifests: [manifests]\n" }),
     "manifests/m.yaml": `${head}${tables.join("")}`,
   });
-  const { stdout } = await dimsyncHere(["validate"], { cwd });
-  expect(stdout).toMatch(/manifests\/m\.yaml:9:1 +E_YAML_TOO_LARGE/u);
   for (const argv of [["validate"], ["apply", "--yes"]]) {
-    const child = startCli(argv, { cwd, env: { DIMSYNC_API_KEY: "key", DIMSYNC_YAML: "library" } });
+    const child = startCli(argv, { cwd, env: { DIMSYNC_API_KEY: "key" } });
     onTestFinished(() => void child.kill("SIGKILL"));
     // It has started when it has used a second of CPU.
     await vi.waitFor(() => expect(ticksOf(child.pid)).toBeGreaterThan(100), waiting);

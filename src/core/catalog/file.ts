@@ -1,7 +1,7 @@
 import { isObject } from "../model/json/json.ts";
 import { type Pointer, toPointer } from "../model/json/pointer.ts";
 import type { Problem } from "../model/problem.ts";
-import { read, type YamlParser } from "../yaml/read.ts";
+import { read } from "../yaml/read.ts";
 import { type CatalogBlock, type TableName, tableName, tablePath } from "./blocks.ts";
 
 /** The catalog file: the columns that someone has reviewed, in its blocks. */
@@ -17,8 +17,8 @@ interface ReadCatalog {
  * Reads the text of the catalog file; `file` is its name as shown. People may edit the file, so each
  * mistake is a problem with its position.
  */
-export function readCatalog(text: string, { file, parser }: { readonly file: string; readonly parser: YamlParser }): ReadCatalog {
-  const { documents, problems: invalid } = read(text, { parser });
+export function readCatalog(text: string, { file }: { readonly file: string }): ReadCatalog {
+  const { documents, problems: invalid } = read(text);
   const problems: Problem[] = invalid.map(({ document, offset, message }) =>
     problemAt({ file, document, pointer: `@${offset}` }, `${message} ${mergeHint(text)}`.trim()),
   );

@@ -5,7 +5,6 @@ import type { Locate } from "../model/problem.ts";
 import { lineAndColumn } from "../text/lines.ts";
 import { maskBySight, type Range } from "../yaml/mask.ts";
 import { type Positions, positionsIn } from "../yaml/positions.ts";
-import type { YamlParser } from "../yaml/read.ts";
 import { isSecretMember } from "./secrets/secret-members.ts";
 
 interface LocatedText {
@@ -25,13 +24,11 @@ const mostFiles = 32;
 export function makeLocate(
   cwd: string,
   textOf: (file: string) => string | undefined,
-  { parser, isOwn = () => true }: { readonly parser?: YamlParser; readonly isOwn?: (path: string) => boolean } = {},
+  { isOwn = () => true }: { readonly isOwn?: (path: string) => boolean } = {},
 ): Locate {
   const cache = new Map<string, LocatedText | undefined>();
   const located = (file: string): LocatedText | undefined => {
-    const found = cache.has(file)
-      ? cache.get(file)
-      : locateText(textOf(file) ?? readText(resolve(cwd, file)), isOwn(resolve(cwd, file)), parser);
+    const found = cache.has(file) ? cache.get(file) : locateText(textOf(file) ?? readText(resolve(cwd, file)), isOwn(resolve(cwd, file)));
     // The file that was asked for last is the last one of the map.
     cache.delete(file);
     cache.set(file, found);
@@ -55,9 +52,9 @@ export function makeLocate(
   };
 }
 
-function locateText(text: string | undefined, isOwn: boolean, parser: YamlParser): LocatedText | undefined {
+function locateText(text: string | undefined, isOwn: boolean): LocatedText | undefined {
   if (text === undefined) return undefined;
-  return { lines: once(() => text.split(/\r?\n/u)), positions: positionsIn(text, { parser, isSecret: isSecretMember }), isOwn };
+  return { lines: once(() => text.split(/\r?\n/u)), positions: positionsIn(text, isSecretMember), isOwn };
 }
 
 function excerptAt(

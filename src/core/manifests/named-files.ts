@@ -7,7 +7,6 @@ import { defined } from "../model/json/json.ts";
 import type { ColumnLabels } from "../model/labels.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import type { YamlParser } from "../yaml/read.ts";
 import { outsideMessage } from "./boundary.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { LoadOptions } from "./config/options.ts";
@@ -22,7 +21,6 @@ export interface FileReading {
   readonly options: LoadOptions;
   /** The texts that were read, by file; new ones are added. */
   readonly sources: Map<string, Source>;
-  readonly parser: YamlParser;
 }
 
 /** What the files say, as members of the project. */
@@ -76,7 +74,7 @@ async function labelsOf(resources: readonly Resource[], { config, options, sourc
 /** Reads the catalog file, if the config names one. Its code is only loaded then. */
 async function loadCatalog(
   catalogFile: string | undefined,
-  { options, sources, parser }: FileReading,
+  { options, sources }: FileReading,
 ): Promise<{ readonly catalog?: ProjectCatalog; readonly problems: readonly Problem[] }> {
   if (catalogFile === undefined) return { problems: [] };
   const file = shownPath(options.cwd, catalogFile);
@@ -85,7 +83,7 @@ async function loadCatalog(
   if (source === undefined) return { problems };
   sources.set(source.file, source);
   const { readCatalog } = await import("../catalog/file.ts");
-  const read = readCatalog(source.text, { file, parser });
+  const read = readCatalog(source.text, { file });
   const catalog = read.catalog === undefined ? {} : { catalog: { file, text: source.text, columns: read.catalog } };
   return { ...catalog, problems: [...problems, ...read.problems] };
 }

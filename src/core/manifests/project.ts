@@ -16,10 +16,10 @@ import { hideVariables, type SecretReference, secretsIn } from "../model/setting
 import { counted } from "../text/counts.ts";
 import { forTarget, withTarget } from "../text/shell.ts";
 import { didYouMean } from "../text/suggest.ts";
-import { read as readYaml, type YamlParser } from "../yaml/read.ts";
+import { read as readYaml } from "../yaml/read.ts";
 import { findConfig, parseConfig, targetNames, yamlProblems } from "./config/file.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
-import { type ConfigOptions, type LoadOptions, yamlParser } from "./config/options.ts";
+import type { ConfigOptions, LoadOptions } from "./config/options.ts";
 import { covering, discoverOwn } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
 import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
@@ -70,18 +70,17 @@ export interface Project extends NamedFiles {
 export async function loadProject(options: LoadOptions): Promise<Project> {
   const config = await loadConfig(options);
   const sources = new Map(config.sources.map((source) => [source.file, source]));
-  const parser = yamlParser(options.env);
-  const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text, { parser, isOwn: config.boundary.isOwn });
+  const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text, { isOwn: config.boundary.isOwn });
   const { settings } = config;
   if (settings === undefined) throw new ProblemsError(limitProblems(config.problems), locate);
   if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
 
   const { cwd, signal } = options;
   const { paths, problems: notFound } = await discoverOwn(config.wanted, config.ofOtherTargets, { ...config, cwd, signal });
-  const { manifests, elsewhere, problems: unread } = await readFiles(paths, { config, options, sources, parser });
+  const { manifests, elsewhere, problems: unread } = await readFiles(paths, { config, options, sources });
   const isDeclared = mayDeclare(manifests, textsOf(sources, manifests, unread));
   const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
-  const named = await loadNamedFiles(resources, { config, options, sources, parser });
+  const named = await loadNamedFiles(resources, { config, options, sources });
   const problems: Problem[] = [
     ...config.problems,
     ...notFound,
@@ -134,7 +133,7 @@ interface FileContent {
 
 const longText = 16 * 1024 * 1024;
 
-async function readFiles(paths: readonly string[], { config, options, sources, parser }: FileReading): Promise<FileContent> {
+async function readFiles(paths: readonly string[], { config, options, sources }: FileReading): Promise<FileContent> {
   const problems: Problem[] = [];
   const manifests: ReadManifest[] = [];
   const elsewhere: ElsewhereManifest[] = [];
@@ -146,7 +145,7 @@ async function readFiles(paths: readonly string[], { config, options, sources, p
     if (source === undefined) continue;
     // To locate something in a long file, it is read again.
     if (source.text.length < longText) sources.set(source.file, source);
-    const read = readManifests(source, config, parser);
+    const read = readManifests(source, config);
     addAll(problems, read.problems);
     addAll(manifests, read.manifests);
     addAll(elsewhere, read.elsewhere);
@@ -191,19 +190,19 @@ export async function listTargets(options: ConfigOptions): Promise<readonly stri
   const path = findConfig(options);
   if (path === undefined) return ["default"];
   const { source, problems } = readSource(options.cwd, path);
-  const parsed = source === undefined ? { problems: [] } : parseConfig(source, yamlParser(options.env));
+  const parsed = source === undefined ? { problems: [] } : parseConfig(source);
   if (source === undefined || parsed.problems.length > 0) {
     throw new ProblemsError(
       [...problems, ...parsed.problems],
-      makeLocate(options.cwd, (file) => (file === source?.file ? source.text : undefined), { parser: yamlParser(options.env) }),
+      makeLocate(options.cwd, (file) => (file === source?.file ? source.text : undefined)),
     );
   }
   const names = targetNames("document" in parsed ? parsed.document : undefined);
   return names.length === 0 ? ["default"] : names;
 }
 
-function readManifests(source: Source, { variables, targets: all, settings }: LoadedConfig, parser: YamlParser): FileContent {
-  const { documents, problems: invalid } = readYaml(source.text, { parser });
+function readManifests(source: Source, { variables, targets: all, settings }: LoadedConfig): FileContent {
+  const { documents, problems: invalid } = readYaml(source.text);
   const target = settings?.target ?? "";
   const context = { variables, target, textLength: source.text.length };
   const manifests: ReadManifest[] = [];

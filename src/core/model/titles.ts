@@ -48,7 +48,6 @@ const inFiles = {
   E_WRONG_TYPE: "Value of the wrong type",
   E_WRONG_VALUE: "Value not allowed",
   E_YAML_SYNTAX: "Invalid YAML",
-  E_YAML_TOO_LARGE: "File too large for YAML in this form",
 } as const;
 
 /** Mistakes in a project that only show when it is compared with the account. */

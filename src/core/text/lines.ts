@@ -19,3 +19,6 @@ export function lineAndColumn(lineStarts: readonly number[], offset: number): { 
 
 /** A text that a manifest may have on several lines, as one paragraph. */
 export const paragraph = (text: string): string => text.trim().replaceAll(/\s*\n\s*/gu, " ");
+
+/** The line break of the first line. */
+export const eolOf = (text: string): string => (text[text.indexOf("\n") - 1] === "\r" ? "\r\n" : "\n");

@@ -138,7 +138,7 @@ function keptItems(oldKeys: readonly string[], newKeys: readonly string[]): Read
   return kept;
 }
 
-/** The value after the edits. Edits of a place that does not exist change nothing. */
+/** The value after the edits. */
 export function applyEdits(value: JsonValue, edits: readonly Edit[]): JsonValue {
   return applyAt(value, edits, 0);
 }
@@ -151,11 +151,14 @@ function applyAt(value: JsonValue, edits: readonly Edit[], depth: number): JsonV
   const below = new Map<string | number, Edit[]>();
   for (const edit of edits) {
     const key = edit.path[depth];
-    if (key !== undefined) getOrAdd(below, key, () => []).push(edit);
+    if (key !== undefined) getOrAdd(below, Array.isArray(value) ? Number(key) : key, () => []).push(edit);
   }
   const child = (key: string | number, member: JsonValue = null): JsonValue => applyAt(member, below.get(key) ?? [], depth + 1);
   if (Array.isArray(value)) return applyToList(value, here, child);
-  return isObject(value) ? applyToMap(value as ValueMap, here, child) : value;
+  if (!isObject(value) && value !== null) return value;
+  const map = applyToMap((value ?? {}) as ValueMap, here, child);
+  for (const key of below.keys()) if (!Object.hasOwn(map, key)) map[key] = child(key, undefined);
+  return map;
 }
 
 type Child = (key: string | number, member: JsonValue | undefined) => JsonValue;
@@ -170,7 +173,7 @@ function applyToList(list: readonly JsonValue[], here: readonly Edit[], child: C
   return result;
 }
 
-function applyToMap(map: ValueMap, here: readonly Edit[], child: Child): JsonValue {
+function applyToMap(map: ValueMap, here: readonly Edit[], child: Child): Record<string, JsonValue> {
   const members = here.find((edit) => edit.type === "members");
   const result = emptyRecord<JsonValue>();
   const add = (next: string | undefined): void => {

@@ -1,34 +1,43 @@
-import { composeDocuments } from "./parse.ts";
-
 /** From the first character of a document to the end of its last one. */
 export type DocumentRange = readonly [start: number, end: number];
 
 /**
- * Where each document of a YAML text is, with its `---` line. `---` at the beginning of a line ends
- * a document whatever the context, so a search finds it. Only a text with directives or document
- * end markers (`%YAML`, `...`) must be parsed.
+ * Where each document of a YAML text is: with the directives, comments and the `---` line above it, and the `...` line below it. A line that
+ * begins with a marker ends a document whatever the context, so a search finds it.
  */
 export function documentRanges(text: string): readonly DocumentRange[] {
-  return markedRanges(text) ?? parsedRanges(text);
+  const ranges: DocumentRange[] = [];
+  let start = 0;
+  let isOpen = false;
+  for (const at of markersIn(text)) {
+    // A `---` after nothing but directives and comments begins the document and separates nothing.
+    const hasContent = isOpen || hasContentIn(text.slice(start, at));
+    if (text[at] === ".") {
+      if (!hasContent) continue;
+      const end = text.indexOf("\n", at);
+      ranges.push([start, end === -1 ? text.length : end + 1]);
+      start = end === -1 ? text.length : end + 1;
+      isOpen = false;
+      continue;
+    }
+    if (hasContent) {
+      ranges.push([start, at]);
+      start = at;
+    }
+    isOpen = true;
+  }
+  if (isOpen || start === 0 || hasContentIn(text.slice(start))) ranges.push([start, text.length]);
+  return ranges;
 }
 
-/**
- * As `documentRanges`; undefined if something other than `---` may separate documents. Lines end
- * where the library ends them: not at U+2028, U+2029 or a lone CR.
- */
-export function markedRanges(text: string): readonly DocumentRange[] | undefined {
-  if (/(?:^|\n)(?:\ufeff|%|\.\.\.)/u.test(text)) return undefined;
-  const starts = [...text.matchAll(/(?<=^|\n)---(?![^ \t\r\n])/gu)].map(({ index }) => index);
-  // A `---` after nothing but comments begins the first document and separates nothing.
-  const hasContent = /(?:^|\n)[ \t]*(?:[^ \t\r\n#]|\r(?!\n))/u.test(text.slice(0, starts[0] ?? 0));
-  if (hasContent) starts.unshift(0);
-  else starts[0] = 0;
-  return starts.map((start, index) => [start, starts[index + 1] ?? text.length]);
-}
-
-function parsedRanges(text: string): readonly DocumentRange[] {
-  return composeDocuments(text).map(({ range }) => {
-    const marker = text.slice(range[0], range[2]).search(/(?<=^|\n)\.\.\.(?:\s|$)/u);
-    return [range[0], marker === -1 ? range[2] : range[0] + marker];
+function markersIn(text: string): readonly number[] {
+  const found = ["---", "..."].flatMap((marker) => {
+    const offsets = text.startsWith(marker) ? [0] : [];
+    for (let at = text.indexOf(`\n${marker}`); at >= 0; at = text.indexOf(`\n${marker}`, at + 1)) offsets.push(at + 1);
+    return offsets;
   });
+  return found.filter((at) => /^[ \t\r\n]?$/u.test(text.charAt(at + "---".length))).sort((a, b) => a - b);
 }
+
+/** Whether there is more than comments, directives and empty lines. */
+const hasContentIn = (text: string): boolean => /(?:^|\n)(?!%)[ \t]*[^ \t\r\n#]/u.test(text);

@@ -1,4 +1,4 @@
-import { Lexer } from "yaml";
+import type { DocumentRange } from "./document-ranges.ts";
 
 // What a reviewer sees is not what a program reads: characters without a sign of their own, and line breaks of which programs disagree.
 
@@ -12,36 +12,25 @@ interface Hidden {
 const lineBreaks = /\r(?!\n)|[\u0085\u2028\u2029]/gu;
 
 /**
- * The line breaks outside quotes that YAML 1.1 and YAML 1.2 read differently: a lone CR, NEL, LS and PS. In a text of more than `mostLexed`, also those
- * in quotes.
+ * The line breaks that YAML 1.1 and YAML 1.2 read differently: a lone CR, and NEL, LS and PS outside quotes. `quotedRanges`: of the scalars in
+ * quotes, in their order; only asked for if there are such line breaks.
  */
-export function disputedLineBreaks(text: string, mostLexed: number): readonly Hidden[] {
+export function disputedLineBreaks(text: string, quotedRanges: () => readonly DocumentRange[]): readonly Hidden[] {
   const offsets = Array.from(text.matchAll(lineBreaks), ({ index }) => index);
   if (offsets.length === 0) return [];
-  const outside = text.length > mostLexed ? offsets : outsideQuotes(text, offsets);
-  return outside.map((offset) => {
+  const quoted = quotedRanges();
+  let range = 0;
+  const disputed = offsets.filter((offset) => {
+    while ((quoted[range]?.[1] ?? offset) < offset) range += 1;
+    return text[offset] === "\r" || (quoted[range]?.[0] ?? text.length) > offset;
+  });
+  return disputed.map((offset) => {
     const name = codePoint(text, offset);
     return {
       offset,
       message: `${name} ends a line for some YAML readers and is part of it for others, so they read different values. Remove it, or write it as an escape in double quotes.`,
     };
   });
-}
-
-function outsideQuotes(text: string, offsets: readonly number[]): readonly number[] {
-  const outside: number[] = [];
-  let at = 0;
-  let next = 0;
-  let isScalar = false;
-  for (const lexeme of new Lexer().lex(text)) {
-    const isQuoted = !isScalar && /^["']/u.test(lexeme);
-    isScalar = lexeme === "\u001f";
-    // The lexer's own marks take no space in the text.
-    if (isScalar || lexeme === "\u0002" || lexeme === "\u0018") continue;
-    at += lexeme.length;
-    for (let offset = offsets[next]; offset !== undefined && offset < at; offset = offsets[++next]) if (!isQuoted) outside.push(offset);
-  }
-  return outside;
 }
 
 // Not those that join the parts of one emoji.

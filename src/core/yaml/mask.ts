@@ -1,5 +1,5 @@
 import { isSecretName } from "../model/settings/secret.ts";
-import type { PlainNode } from "./fast/nodes.ts";
+import type { PlainNode } from "./nodes.ts";
 
 /**
  * Whether the member `key` of the map at `path` holds a secret. `kind` is the `kind` at the top of
@@ -25,10 +25,11 @@ const sourceMembers = new Set(["env", "file", "exec", "pointer", "type"]);
 
 /**
  * The literal secrets of a document, strings and numbers under secret names and `$secret` with a value instead of a source,
- * that overlap the range. They can span several lines. Without a range: all, also those that only an alias beyond it makes secret.
+ * and those behind an alias at such a place. They can span several lines.
  */
-export function secretRanges(root: PlainNode, test: SecretTest, [start, end]: Range = [0, Number.POSITIVE_INFINITY]): readonly Range[] {
+export function secretRanges(root: PlainNode, test: SecretTest): readonly Range[] {
   const ranges: Range[] = [];
+  const masked = new Set<PlainNode>();
   const kind = root.nodes?.[root.names?.indexOf("kind") ?? -1]?.literal;
   const isSecret = test.bind(undefined, typeof kind === "string" ? kind : undefined);
 
@@ -41,26 +42,23 @@ export function secretRanges(root: PlainNode, test: SecretTest, [start, end]: Ra
   const visit = (node: PlainNode, scope: Scope): void => {
     if (scope === "show") return;
     // The value behind an alias is masked where it is written.
-    const { start: from, end: to, literal, nodes, names, keyStarts } = scope === "mask" ? (node.target?.() ?? node) : node;
+    const written = scope === "mask" ? (node.target?.() ?? node) : node;
+    if (scope === "mask" && masked.has(written)) return;
+    if (scope === "mask") masked.add(written);
+    const { start: from, end: to, literal, nodes, names } = written;
     if (nodes === undefined) {
       if (scope === "mask" && literal !== undefined && from !== undefined) ranges.push([from, to]);
       return;
     }
     const inside = scope === "mask" && names?.includes("$secret") === true ? [] : scope;
     for (const [index, child] of nodes.entries()) {
-      if ((keyStarts[index] ?? child.start ?? start) >= end) break;
-      if ((keyStarts[index + 1] ?? nodes[index + 1]?.start ?? end) <= start) continue;
       const name = names?.[index];
       if (name !== undefined) visit(child, scopeOf(inside, name, child));
       else visit(child, typeof inside === "string" ? inside : [...inside, index]);
     }
   };
-  try {
-    visit(root, []);
-  } catch {
-    // Circular aliases overflow the stack. maskBySight then masks the lines.
-  }
-  return ranges.filter(([from, to]) => to > start && from < end);
+  visit(root, []);
+  return ranges;
 }
 
 const keyInLine = /(["']?)([^\s"'{}[\],:#][^"'{}[\],:]*)\1\s*:(?=\s|$)/gu;

@@ -1,90 +1,112 @@
-import { type Document, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from "yaml";
-import type { Path } from "./diff.ts";
+import { EVENT_ID, type Event, SCALAR_STYLE, type ScalarEvent } from "js-yaml";
+import type { DocumentRange } from "./document-ranges.ts";
+import { eventsUnlessBroken, isQuoted, plainValue, startOf, textOf } from "./parse.ts";
 
-// Where the parts of a YAML text are: offsets from its beginning, in syntax trees with source
-// tokens.
-
-/** In lines, not in braces or brackets. */
-export const isBlock = (node: YAMLMap | YAMLSeq): boolean => node.flow !== true;
-
-/** The offsets of a block list's dashes. */
-export function dashOffsets(node: YAMLSeq<Node>): readonly number[] {
-  const token = node.srcToken;
-  if (token?.type !== "block-seq") return [];
-  return token.items.map(({ start }) => start.find(({ type }) => type === "seq-item-ind")?.offset ?? 0);
+/** A value and its position: offsets in UTF-16 units. */
+export interface PlainNode {
+  /** Undefined if nothing is written: the null of a member without a value. */
+  readonly start: number | undefined;
+  /** Of a scalar. */
+  readonly end: number;
+  /** Of strings and numbers. */
+  readonly literal: string | number | undefined;
+  /** Of a list or a map, in the order of the text. */
+  readonly nodes: readonly PlainNode[] | undefined;
+  /** Of a map, beside `nodes`. */
+  readonly names: readonly string[] | undefined;
+  /** Of the keys; in a list, where the values begin, or else where the ones before them end. */
+  readonly keyStarts: readonly number[];
+  /** Of an alias, which has nothing else but its position: the value that it stands for. */
+  readonly target?: () => PlainNode;
 }
 
-/** The offset after the colon of a block map's member. */
-export function colonEnd(pair: Pair<Node, Node | null>): number | undefined {
-  const colon = pair.srcToken?.sep?.find(({ type }) => type === "map-value-ind");
-  return colon === undefined ? undefined : colon.offset + 1;
+/** A document whose positions are being read. */
+interface Reading {
+  readonly source: string;
+  /** Where it begins in the text. */
+  readonly start: number;
+  readonly events: readonly Event[];
+  /** Index of the next event. */
+  at: number;
+  readonly anchors: Map<string, PlainNode>;
 }
 
-/** Where the node begins, after its anchor. */
-export const startOf = (node: Node): number => node.range?.[0] ?? 0;
+/** The positions in a document: "empty" if nothing is written in it, "broken" if it has a syntax error. */
+export function nodesOf(text: string, [start, end]: DocumentRange): PlainNode | "empty" | "broken" {
+  const source = text.slice(start, end);
+  const events = eventsUnlessBroken(source);
+  if (events === undefined) return "broken";
+  const reading: Reading = { source, start, events, at: 1, anchors: new Map() };
+  const content = next(reading);
+  return content === undefined ? "empty" : nodeOf(reading, content, start);
+}
 
-/** Where the last value inside the node ends, without the comments and blank lines after it. */
-export function endOf(node: Node): number {
-  if (isMap<Node, Node | null>(node) && node.flow !== true) {
-    const last = node.items.at(-1);
-    if (last !== undefined) return endOfPair(last);
+const next = (reading: Reading): Event | undefined => reading.events[reading.at++];
+
+const none = { literal: undefined, nodes: undefined, names: undefined, keyStarts: [] };
+
+/** `before`: where the text above the node ends. */
+function nodeOf(reading: Reading, event: Event, before: number): PlainNode {
+  const { source, start, anchors } = reading;
+  if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) return { ...none, start: undefined, end: before };
+  const name = event.anchorStart < 0 ? undefined : source.slice(event.anchorStart, event.anchorEnd);
+  if (event.type === EVENT_ID.ALIAS) {
+    // As it is now: the anchor may be used again below.
+    const target = anchors.get(name ?? "");
+    return {
+      ...none,
+      start: start + startOf(event),
+      end: start + event.anchorEnd,
+      ...(target === undefined ? {} : { target: () => target }),
+    };
   }
-  if (isSeq<Node>(node) && node.flow !== true) {
-    const last = node.items.at(-1);
-    if (last !== undefined) return endOf(last);
-  }
-  return node.range?.[1] ?? 0;
+  const node = event.type === EVENT_ID.SCALAR ? scalarNode(reading, event, before) : collectionNode(reading, event);
+  if (name !== undefined) anchors.set(name, node);
+  return node;
 }
 
-export const endOfPair = ({ key, value }: Pair<Node, Node | null>): number =>
-  value === null ? endOf(key) : Math.max(endOf(value), endOf(key));
-
-/** The beginning of the line of an offset. */
-export const lineStart = (text: string, offset: number): number => text.lastIndexOf("\n", offset - 1) + 1;
-
-/**
- * After the line break that ends the line of `offset`. A block scalar ends after its own line
- * break.
- */
-export function afterLine(text: string, offset: number): number {
-  if (offset > 0 && text[offset - 1] === "\n") return offset;
-  const end = text.indexOf("\n", offset);
-  return end === -1 ? text.length : end + 1;
+function scalarNode({ source, start }: Reading, event: ScalarEvent, before: number): PlainNode {
+  if (event.valueStart < 0) return { ...none, start: undefined, end: before };
+  const text = textOf(source, event);
+  const value = event.style === SCALAR_STYLE.PLAIN ? plainValue(text) : text;
+  const literal = typeof value === "string" || typeof value === "number" ? value : undefined;
+  const isBlock = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK;
+  return {
+    ...none,
+    start: start + (isBlock ? headerStart(source, event) : startOf(event)),
+    end: start + event.valueEnd + (isQuoted(event) ? 1 : 0),
+    literal,
+  };
 }
 
-export const columnOf = (text: string, offset: number): number => offset - lineStart(text, offset);
-
-/** The line break of the first line. */
-export const eolOf = (text: string): string => (text[text.indexOf("\n") - 1] === "\r" ? "\r\n" : "\n");
-
-/** A child of a list or map. Null: a member without a value. */
-export function childOf(node: Node | null, key: string | number): Node | null | undefined {
-  if (isSeq<Node>(node)) return node.items[Number(key)];
-  return isMap<Node, Node | null>(node) ? pairOf(node, String(key))?.value : undefined;
+/** Where the `|` or `>` is: its line ends where the text begins. */
+function headerStart(source: string, { valueStart }: ScalarEvent): number {
+  const line = source.lastIndexOf("\n", valueStart - 2) + 1;
+  const header = /(?:^|\s)[|>][-+0-9]*(?:\s+#.*)?\s*$/u.exec(source.slice(line, valueStart));
+  return header === null ? valueStart : line + header.index + header[0].search(/[|>]/u);
 }
 
-/** The node at the path from the root of the document. Aliases are not followed. */
-export function nodeAt(document: Document.Parsed, path: Path): Node | undefined {
-  let node: Node | null | undefined = document.contents;
-  for (const key of path) node = node === undefined ? undefined : childOf(node, key);
-  return node ?? undefined;
-}
-
-/** The member of that key; of duplicates the last one, which counts. */
-export const pairOf = (map: YAMLMap<Node, Node | null>, key: string): Pair<Node, Node | null> | undefined =>
-  map.items.findLast((pair) => isScalar(pair.key) && String(pair.key.value) === key);
-
-/** By how many columns the file indents a level on the way to `path`; 2 if there is no example. */
-export function stepTo(document: Document.Parsed, path: Path, text: string): number {
-  let step = 2;
-  let node: Node | null | undefined = document.contents;
-  for (const key of path) {
-    const child: Node | null | undefined = node === undefined ? undefined : childOf(node, key);
-    if (isMap<Node>(node) && isMap<Node>(child) && isBlock(node) && isBlock(child)) {
-      const [outer, inner] = [node, child].map((map) => columnOf(text, startOf(map)));
-      if (outer !== undefined && inner !== undefined && inner > outer) step = inner - outer;
+function collectionNode(reading: Reading, { type, start }: Extract<Event, { readonly start: number }>): PlainNode {
+  const isMap = type === EVENT_ID.MAPPING;
+  const nodes: PlainNode[] = [];
+  const names: string[] = [];
+  const keyStarts: number[] = [];
+  let before = reading.start + start;
+  for (let event = next(reading); event !== undefined && event.type !== EVENT_ID.POP; event = next(reading)) {
+    let value: Event | undefined = event;
+    if (isMap) {
+      const key = nodeOf(reading, event, before);
+      names.push(event.type === EVENT_ID.SCALAR ? textOf(reading.source, event) : "");
+      keyStarts.push(key.start ?? before);
+      before = key.end;
+      value = next(reading);
     }
-    node = child;
+    const node = value === undefined ? { ...none, start: undefined, end: before } : nodeOf(reading, value, before);
+    nodes.push(node);
+    if (!isMap) keyStarts.push(node.start ?? before);
+    before = node.end;
   }
-  return step;
+  // An anchor at the beginning is that of the first key.
+  const from = isMap && reading.source[start] === "&" ? keyStarts[0] : undefined;
+  return { start: from ?? reading.start + start, end: before, literal: undefined, nodes, names: isMap ? names : undefined, keyStarts };
 }

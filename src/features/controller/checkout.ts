@@ -1,5 +1,4 @@
 import { gitText, runGit } from "../../core/git/process.ts";
-import { yamlParser } from "../../core/manifests/config/options.ts";
 import { makeLocate } from "../../core/manifests/locate.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../../core/model/errors.ts";
@@ -88,9 +87,9 @@ async function headOf(folder: string, { env }: LoadOptions): Promise<Commit | un
 }
 
 /** A project that stays in memory: without the texts of its files, and with the state of git, which is the same until it is loaded again. */
-async function kept(project: Project, { cwd, env, signal = new AbortController().signal }: LoadOptions): Promise<Project> {
+async function kept(project: Project, { cwd, signal = new AbortController().signal }: LoadOptions): Promise<Project> {
   const state = await projectGitState(project, signal);
-  return { ...project, recordedGit: { state }, locate: makeLocate(cwd, () => undefined, { parser: yamlParser(env) }) };
+  return { ...project, recordedGit: { state }, locate: makeLocate(cwd, () => undefined) };
 }
 
 /** A failure as one paragraph: the first problem with its place, and how many there are. */

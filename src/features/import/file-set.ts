@@ -1,8 +1,8 @@
 import type { JsonValue } from "../../core/model/json/json.ts";
 import type { SourceLocation } from "../../core/model/problem.ts";
+import { eolOf } from "../../core/text/lines.ts";
 import { type Edit, valueEdits } from "../../core/yaml/diff.ts";
-import { editYaml } from "../../core/yaml/edit/edit.ts";
-import { eolOf } from "../../core/yaml/nodes.ts";
+import { editYaml } from "../../core/yaml/edit.ts";
 import type { DocumentText } from "./document-text.ts";
 
 /** The files that an import changes, in memory. Paths are absolute. */

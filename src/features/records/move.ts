@@ -14,7 +14,7 @@ import type { Content } from "../../core/records/shared/store.ts";
 import { movedReason, movedTo } from "../../core/records/store-errors.ts";
 import { parseRecords, printRecords } from "../../core/records/text.ts";
 import { counted } from "../../core/text/counts.ts";
-import { editYaml } from "../../core/yaml/edit/edit.ts";
+import { editYaml } from "../../core/yaml/edit.ts";
 import { inlineYaml } from "../../core/yaml/print.ts";
 
 interface NewStoreOptions {

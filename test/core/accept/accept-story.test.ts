@@ -27,7 +27,7 @@ spec:
   schemas:
     public:
       tables:
-        customers: { columns: { email: { hashed: true } } }   # asked for by legal
+        customers: { columns: { email: { hashed: true } } } # asked for by legal
 ---
 apiVersion: dimsync/v1
 kind: Tag
@@ -136,8 +136,8 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
     before
       .replace("paused: false }", "paused: true }")
       .replace(
-        "customers: { columns: { email: { hashed: true } } }   # asked for by legal\n",
-        "customers: { columns: { email: { hashed: false } } }   # asked for by legal\n        users: { columns: { email: { hashed: false } } }\n",
+        "customers: { columns: { email: { hashed: true } } } # asked for by legal\n",
+        "customers: { columns: { email: { hashed: false } } } # asked for by legal\n        users: { columns: { email: { hashed: false } } }\n",
       ),
   );
   expect(accepted.accepted).toHaveLength(3);

@@ -179,7 +179,7 @@ const rows: Readonly<Record<string, Row>> = {
       "-  owner:",
       "-    user: privacy@example.com # who",
       "+  description: 'It''s ours: all of it' # text",
-      "+  owner: u-5 # who",
+      "+  owner: u-5",
     ],
   },
   "an expectation of one table": {

@@ -17,7 +17,7 @@ const liveOf = (live: Live): ReviewedById =>
 const everything: Omit<Acceptance, "live"> = { selects: () => true, includes: () => true, keeps: () => false, names: new Map() };
 
 const reviewedAfter = (text: string): ReviewedById =>
-  reviewedIn(readCatalog(text, { file: "c.yaml", parser: undefined }).catalog ?? expect.fail("the text has problems"));
+  reviewedIn(readCatalog(text, { file: "c.yaml" }).catalog ?? expect.fail("the text has problems"));
 
 test("a path accepts only what it names", () => {
   const before = liveOf({ a: { users: ["id"] }, b: { users: ["id"] } });

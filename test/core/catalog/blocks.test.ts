@@ -16,7 +16,7 @@ const reviewedOf = (fleet: Fleet): ReviewedById =>
 const bodyOf = (reviewed: ReviewedById): string => catalogText(reviewed).replace(/^[\s\S]*?(?=reviewed:)/u, "");
 
 function readBack(text: string): ReviewedById {
-  const { catalog, problems } = readCatalog(text, { file: "c.yaml", parser: undefined });
+  const { catalog, problems } = readCatalog(text, { file: "c.yaml" });
   expect(problems).toEqual([]);
   return reviewedIn(catalog ?? []);
 }

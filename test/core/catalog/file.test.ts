@@ -7,7 +7,7 @@ const head = "apiVersion: dimsync/v1\nkind: Catalog\n";
 
 /** "LINE:COLUMN message" of each problem. */
 function problemsOf(text: string): readonly string[] {
-  const { catalog, problems } = readCatalog(text, { file: "dimsync.catalog.yaml", parser: undefined });
+  const { catalog, problems } = readCatalog(text, { file: "dimsync.catalog.yaml" });
   expect(catalog === undefined).toBe(problems.length > 0);
   const locate = makeLocate("/", () => text);
   return problems.map(({ code, message, place }) => {
@@ -24,7 +24,7 @@ test("a block names integrations and, by table, columns; the last block with a t
   - { integrations: { 51a1: Shop EU }, tables: { public/users: [id], public/old: [] } }
 `;
   expect(problemsOf(text)).toEqual([]);
-  const { catalog = [] } = readCatalog(text, { file: "c.yaml", parser: undefined });
+  const { catalog = [] } = readCatalog(text, { file: "c.yaml" });
   const odd = ["a/b", new Map([["c.d", new Set(["x"])]])] as const;
   expect(reviewedIn(catalog)).toEqual(
     new Map([
@@ -94,5 +94,5 @@ test("names of any length can be read again", () => {
   const reviewed = new Map([["8f1c", { name: long, tables }]]);
   const text = catalogText(reviewed);
   expect(problemsOf(text)).toEqual([]);
-  expect(reviewedIn(readCatalog(text, { file: "c.yaml", parser: undefined }).catalog ?? [])).toEqual(reviewed);
+  expect(reviewedIn(readCatalog(text, { file: "c.yaml" }).catalog ?? [])).toEqual(reviewed);
 });

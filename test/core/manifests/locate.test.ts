@@ -42,7 +42,7 @@ describe("an excerpt shows", () => {
   const rows: Readonly<Record<string, readonly [text: string, pointer: string, source: string, caret: string]>> = {
     "the line with a caret under the value": ["a:\n  b: c\n", "/a/b", "  b: c", "     ^"],
     "no carriage returns": ["a: 1\r\nb: 2\r\n", "/b", "b: 2", "   ^"],
-    "tabs stay in both lines": ["a: {\tb:\t1 }\n", "/a/b", "a: {\tb:\t1 }", "    \t  \t^"],
+    "tabs stay in both lines": ["'x\ty': { b: 1 }\n", "/x\ty/b", "'x\ty': { b: 1 }", "  \t         ^"],
     "a secret is masked": ["password: hunter2\n", "/password", "password: ***", "          ^"],
     "a secret before the position moves the caret": ["{ token: hunter2, b: 1 }\n", "/b", "{ token: ***, b: 1 }", "                 ^"],
     "a secret in quotes, and one that is a number": [

@@ -3,7 +3,7 @@ import { makeEffective } from "../../../src/core/manifests/substitute.ts";
 import { read } from "../../../src/core/yaml/read.ts";
 import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
-import { mutatedManifest } from "../yaml/fast/texts.ts";
+import { mutatedManifest } from "../yaml/texts.ts";
 
 const noVariables = { kind: undefined, variables: new Map(), textLength: 0 };
 

@@ -1,61 +1,80 @@
+// Where values, keys and secrets are in a text: as the package `yaml` places them.
 import { describe, expect, test } from "vitest";
+import { isMap, isScalar, isSeq, type Node } from "yaml";
 import { isSecretMember } from "../../../src/core/manifests/secrets/secret-members.ts";
 import { toPointer } from "../../../src/core/model/json/pointer.ts";
-import { parsePlainYaml } from "../../../src/core/yaml/fast/transcode.ts";
-import { fastPositions, libraryPositions, type Positions, positionsIn } from "../../../src/core/yaml/positions.ts";
+import { positionsIn } from "../../../src/core/yaml/positions.ts";
+import { read } from "../../../src/core/yaml/read.ts";
 import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
-import { brokenFlows } from "./fast/flow-texts.ts";
-import { foldedScalars, mutatedManifest, yamlLines } from "./fast/texts.ts";
+import { brokenFlows } from "./flow-texts.ts";
+import { documentsByLibrary } from "./library.ts";
+import { blocksAndAnchors, foldedScalars, mutatedManifest, yamlLines } from "./texts.ts";
 
-/** Pointers to every value, and to one absent member below each. */
-function pointersOf(value: unknown, path: readonly string[] = []): readonly string[] {
-  const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  return [toPointer(path), toPointer([...path, "none"]), ...members.flatMap(([key, member]) => pointersOf(member, [...path, key]))];
+interface Place {
+  readonly pointer: string;
+  readonly on: "key" | "value";
+  readonly offset: number;
 }
 
-/** Every result of `positions`, one line each. */
-function everything(text: string, positions: Positions): readonly string[] {
-  const offsets = (parsePlainYaml(text) ?? []).flatMap(({ index, value }) =>
-    pointersOf(value).flatMap((pointer) =>
-      (["key", "value"] as const).map((on) => `${index} ${pointer} ${on}: ${positions.offsetOf({ document: index, pointer, on })}`),
-    ),
-  );
-  const { lineStarts } = positions;
-  const masks = lineStarts.map(
-    (start, index) => `masks of line ${index}: ${positions.masksIn(start, (lineStarts[index + 1] ?? text.length + 1) - 1).join(" ")}`,
-  );
-  return [...offsets, ...masks, `lines: ${lineStarts.join(" ")}`, `broken: ${positions.isBroken(0)}`];
+/** The places below a node of the library; of a value that is not written, none. */
+function placesIn(node: Node | null, path: readonly string[] = []): readonly Place[] {
+  const pointer = toPointer(path);
+  const [start = 0, end = 0] = node?.range ?? [];
+  const own: readonly Place[] = node === null || start === end ? [] : [{ pointer, on: "value", offset: start }];
+  if (isSeq<Node>(node)) return [...own, ...node.items.flatMap((item, index) => placesIn(item, [...path, String(index)]))];
+  if (!isMap<Node, Node | null>(node)) return own;
+  const members = node.items.flatMap(({ key, value }): readonly Place[] => {
+    const inner = [...path, isScalar(key) ? String(key.value) : ""];
+    const [from = 0, to = 0] = key.range ?? [];
+    return [...(from === to ? [] : [{ pointer: toPointer(inner), on: "key" as const, offset: from }]), ...placesIn(value, inner)];
+  });
+  return [...own, ...members];
 }
 
-const unsure = /: undefined$/u;
-
-/** Both sets of results, without those that the fast path leaves to the library. */
-function compared(text: string): readonly [fast: readonly string[], library: readonly string[], left: number] | undefined {
-  const plain = fastPositions(text, isSecretMember);
-  if (plain === undefined || (parsePlainYaml(text) ?? []).length === 0) return undefined;
-  const fast = everything(text, plain);
-  const library = everything(text, libraryPositions(text, isSecretMember));
-  return [
-    fast.filter((line) => !unsure.test(line)),
-    library.filter((_, index) => !unsure.test(fast[index] ?? "")),
-    fast.filter((line) => unsure.test(line)).length,
-  ];
-}
-
-test("the fast path has positions of a plain text only", () => {
-  expect(fastPositions("a: 1\n", isSecretMember)?.offsetOf({ document: 0, pointer: "/a" })).toBe(3);
-  expect(fastPositions("a: !x 1\n", isSecretMember)).toBeUndefined();
-  expect(fastPositions("a: &x 1\nb: *x\n", isSecretMember)).toBeUndefined();
-  expect(fastPositions("a: |\n  b\n", isSecretMember)).toBeUndefined();
+describe("positions are those of the library, on", () => {
+  const numRuns = runs(100, 30_000);
+  test.each([
+    ["lines made of ordinary and unusual pieces", yamlLines],
+    ["manifests with problems", mutatedManifest],
+    ["flow collections over several lines", brokenFlows],
+    ["block scalars, anchors and aliases", blocksAndAnchors],
+    ["scalars over several lines", foldedScalars],
+  ])("%s", (_sentence, texts) => {
+    let answered = 0;
+    fc.assert(
+      fc.property(texts, fc.boolean(), (lines, isWindows) => {
+        const text = isWindows ? lines.replaceAll("\n", "\r\n") : lines;
+        const documents = read(text).problems.length > 0 ? undefined : documentsByLibrary(text);
+        if (documents === undefined) return;
+        answered++;
+        const { offsetOf } = positionsIn(text);
+        const expected = documents.flatMap(({ contents }, document) =>
+          placesIn(contents).map(({ pointer, on, offset }) => `${document} ${pointer} ${on}: ${offset}`),
+        );
+        const found = documents.flatMap(({ contents }, document) =>
+          placesIn(contents).map(({ pointer, on }) => `${document} ${pointer} ${on}: ${offsetOf({ document, pointer, on })}`),
+        );
+        expect(found).toEqual(expected);
+      }),
+      { numRuns },
+    );
+    expect(answered).toBeGreaterThan(numRuns / 30);
+  });
 });
 
-test.each([
-  ["a document without a value", "---\n---\na: 1\n", { document: 0, pointer: "" }],
-  ["an entry of a list without a value", "a:\n-\n", { document: 0, pointer: "/a/0" }],
-  ["an offset in the text", "a: 1\n", { document: 0, pointer: "@1" }],
-])("%s is left to the library", (_sentence, text, place) => {
-  expect(fastPositions(text, isSecretMember)?.offsetOf(place)).toBeUndefined();
+describe("what is not written is", () => {
+  test.each([
+    ["a document without a value", "---\n---\na: 1\n", { document: 0, pointer: "" }, 0],
+    ["an entry of a list without a value", "a:\n-\n", { document: 0, pointer: "/a/0" }, 3],
+    ["a member without a value", "a: 1\nb:\n", { document: 0, pointer: "/b" }, 5],
+    ["an absent member", "a:\n  b: 1\n", { document: 0, pointer: "/a/c" }, 5],
+    ["an absent member of an alias", "a: &x { b: 1 }\nc: *x\n", { document: 0, pointer: "/c/b" }, 11],
+    ["an offset in the text", "a: 1\n", { document: 0, pointer: "@1" }, 1],
+    ["in a document that is broken", "a: 1\n---\nb: 'x\n", { document: 1, pointer: "/b" }, 5],
+  ])("%s", (_sentence, text, place, offset) => {
+    expect(positionsIn(text).offsetOf(place)).toBe(offset);
+  });
 });
 
 const secrets = `kind: Asset
@@ -64,61 +83,40 @@ spec:
   "client_secret": { $secret: { env: A, "x": b } }
   api_key:
     - 'it''s'
-    - e: "é\\"😀", f: 1
-`.replace(", f: 1", "");
+    - e: "é\\"😀"
+`;
 
-describe("positions and masks are those of the library, on", () => {
-  test.each([
-    ["secrets in every place", secrets],
-    ["Windows line breaks and text beyond ASCII", "ü: { é: 😀, b: [ä, ö] } # ü\r\n\r\nc:\r\n  😀😀: token\r\n"],
-    ["names in a schema tree", "kind: SchemaConfig\nspec: { token: a, schemas: { token: b, c: { $secret: d } } }\n"],
-    ["names below labels", "kind: Tag\nlabels: { token: a, b: [{ token: c }] }\nx: [{ labels: [{ token: d }] }]\n"],
-    ["names with a slash, a tilde and a quote, and an empty name", `"a/b": { 'c~d': 1, "": 2, "\\"": 3 }\n`],
+describe("secrets are masked", () => {
+  const masked = (text: string): readonly string[] =>
+    positionsIn(text, isSecretMember)
+      .masksIn(0, text.length)
+      .map(([start, end]) => text.slice(start, end));
+  test.each<readonly [sentence: string, text: string, masked: readonly string[]]>([
+    ["in every place", secrets, ["hunter2", "a", "c", "b", "'it''s'", '"é\\"😀"']],
     [
-      "brackets over several lines",
-      "kind: Asset\nspec:\n  token:\n    [a, # b\n\n     c, { d:\n     e },\n  ]\n  f: { password: g,\n    x: 1 }\n",
+      "not where they are names in a schema tree",
+      "kind: SchemaConfig\nspec: { token: a, schemas: { token: b, c: { $secret: d } } }\n",
+      ["a", "d"],
     ],
-    ["a secret over several lines", "kind: Asset\nspec:\n  tokens:\n    - '\n     hunter2\n     hunter3'\n  x: 1\n"],
-    ["several documents", "# c\n---\na: 1\n---\n---\nb:\n  - c:\n  - d: token\n"],
-  ])("%s", (_sentence, text) => {
-    const [fast, library, left] = compared(text) ?? [];
-    expect(fast).toEqual(library);
-    expect(left).toBe(0);
+    [
+      "not where they are names of labels",
+      "kind: Tag\nlabels: { token: a, b: [{ token: c }] }\nx: [{ labels: [{ token: d }] }]\n",
+      ["c", "d"],
+    ],
+    [
+      "over several lines",
+      "kind: Asset\nspec:\n  tokens:\n    - '\n     hunter2\n     hunter3'\n  x: 1\n",
+      ["'\n     hunter2\n     hunter3'"],
+    ],
+    ["in a block", "kind: Asset\nspec:\n  token: |-\n    hunter2\n  x: 1\n", ["|-\n    hunter2\n"]],
+    ["behind an alias, once", "kind: Asset\na: &x hunter2\nspec: { token: *x, password: [*x, *x] }\n", ["hunter2"]],
+    ["in the other documents, if one is broken", "a: 'x\n---\nkind: Asset\nspec: { token: b }\n", ["b"]],
+  ])("%s", (_sentence, text, expected) => {
+    expect(masked(text)).toEqual(expected);
   });
-
-  const numRuns = runs(100, 30_000);
-  test.each([
-    ["lines made of ordinary and unusual pieces", yamlLines],
-    ["manifests with problems", mutatedManifest],
-    ["flow collections over several lines", brokenFlows],
-    ["scalars over several lines", foldedScalars],
-  ])("%s", (_sentence, texts) => {
-    let answered = 0;
-    fc.assert(
-      fc.property(texts, fc.boolean(), (lines, isWindows) => {
-        const text = isWindows ? lines.replaceAll("\n", "\r\n") : lines;
-        const found = compared(text);
-        if (found === undefined) return;
-        const [fast, library] = found;
-        answered++;
-        expect(fast).toEqual(library);
-      }),
-      { numRuns },
-    );
-    expect(answered).toBeGreaterThan(numRuns / 20);
+  test("and only those of the lines asked for", () => {
+    const { masksIn } = positionsIn(secrets, isSecretMember);
+    const line = secrets.indexOf("  api_key");
+    expect(masksIn(line, secrets.length).map(([start, end]) => secrets.slice(start, end))).toEqual(["'it''s'", '"é\\"😀"']);
   });
-});
-
-test("in a file of several documents, the library reads only what the fast path does not, and nothing of more than 2 MiB", () => {
-  const plain = Array.from({ length: 1_100 }, (_, index) => `key_${index}: { note: ${"long ".repeat(400)}, enabled: true }\n`).join("");
-  const text = `a: 0x1F\n---\n${plain}---\n${plain}mask: 0x1F\n---\npassword: !x secret\n`;
-  const { offsetOf, masksIn, isBroken } = positionsIn(text);
-  const second = text.indexOf("---");
-  const third = text.indexOf("---", second + 1);
-  expect(offsetOf({ document: 0, pointer: "/a" })).toBe(3);
-  expect(offsetOf({ document: 1, pointer: "/key_1099/enabled" })).toBe(text.indexOf("true", text.indexOf("key_1099")));
-  expect(offsetOf({ document: 2, pointer: "/key_1099" })).toBe(third);
-  expect([0, 1, 2, 3].map(isBroken)).toEqual([false, false, true, false]);
-  const secret = text.indexOf("secret", third);
-  expect(masksIn(secret, text.length)).toEqual([[secret, text.length - 1]]);
 });

@@ -8,8 +8,12 @@ test.each<readonly [sentence: string, text: string, documents: readonly string[]
   ["one document", "a: 1\n", ["a: 1\n"]],
   ["dashes before the first", "# h\n--- # c\na: 1\n---\nb: 1", ["# h\n--- # c\na: 1\n", "---\nb: 1"]],
   ["an empty document", "---\n---\na: 1\n", ["---\n", "---\na: 1\n"]],
-  ["directives", "# h\r\n%YAML 1.2\r\n---\r\na: 1\r\n# t\r\n---\r\nb: 1\r\n", ["---\r\na: 1\r\n# t\r\n", "---\r\nb: 1\r\n"]],
-  ["ends of documents", "a: 1\n# t\n...\n# u\nb: 1\n", ["a: 1\n# t\n", "b: 1\n"]],
+  [
+    "directives",
+    "# h\r\n%YAML 1.2\r\n---\r\na: 1\r\n# t\r\n---\r\nb: 1\r\n",
+    ["# h\r\n%YAML 1.2\r\n---\r\na: 1\r\n# t\r\n", "---\r\nb: 1\r\n"],
+  ],
+  ["ends of documents", "a: 1\n# t\n...\n# u\nb: 1\n", ["a: 1\n# t\n...\n", "# u\nb: 1\n"]],
 ])("documents are found where there are %s", (_, text, documents) => {
   expect(documentRanges(text).map(([start, end]) => text.slice(start, end))).toEqual(documents);
 });

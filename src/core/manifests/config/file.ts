@@ -6,7 +6,7 @@ import { getOrAdd } from "../../model/maps.ts";
 import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import type { ConfigFile } from "../../model/specs.generated.d.ts";
 import type { YamlProblem } from "../../yaml/problems.ts";
-import { read, type YamlParser } from "../../yaml/read.ts";
+import { read } from "../../yaml/read.ts";
 import type { SchemaError } from "../schema/schema-error.ts";
 import { validateEffective } from "../schema/validate.ts";
 import type { Source } from "../source.ts";
@@ -36,15 +36,12 @@ export function findConfig(options: ConfigOptions): string | undefined {
 export const namedConfig = ({ configFile, env }: ConfigOptions): string | undefined => configFile ?? setting(env, "DIMSYNC_CONFIG");
 
 /** The one document of a config file as written, and the problems in its YAML. */
-export function parseConfig(
-  source: Source,
-  parser: YamlParser,
-): {
+export function parseConfig(source: Source): {
   readonly document?: unknown;
   readonly place: SourceLocation;
   readonly problems: readonly Problem[];
 } {
-  const { documents, problems: invalid } = read(source.text, { parser });
+  const { documents, problems: invalid } = read(source.text);
   const place: SourceLocation = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
   const problems = yamlProblems(source, invalid);
   if (problems.length > 0) return { place, problems };

@@ -13,7 +13,7 @@ import { type Boundary, boundaryOf, isInside, outsideProblem, realPathOf } from 
 import type { Wanted } from "../discover.ts";
 import { readSource, type Source, shownPath } from "../source.ts";
 import { type CheckedConfig, checkConfig, findConfig, namedConfig, parseConfig, targetNames } from "./file.ts";
-import { type ConfigOptions, setting, yamlParser } from "./options.ts";
+import { type ConfigOptions, setting } from "./options.ts";
 import { makeSettings } from "./settings.ts";
 import { gatherVariables, readVarFiles, type Variables } from "./variables.ts";
 
@@ -116,7 +116,7 @@ function readConfigFile(options: ConfigOptions): WrittenConfig {
   const configPath = findConfig(options);
   const boundary = boundaryOf(configPath === undefined ? options.cwd : dirname(configPath), options);
   const read = configPath === undefined ? undefined : readInside(configPath, boundary, options);
-  const parsed = read?.source === undefined ? undefined : parseConfig(read.source, yamlParser(options.env));
+  const parsed = read?.source === undefined ? undefined : parseConfig(read.source);
   return {
     configPath,
     boundary,

@@ -1,5 +1,3 @@
-import type { YamlParser } from "../../yaml/read.ts";
-
 /** Where a project is, and what the command line and the environment add to it. */
 export interface ConfigOptions {
   /** Absolute path of the working directory. */
@@ -32,6 +30,3 @@ export function setting(env: ConfigOptions["env"], name: string): string | undef
   const value = env[name];
   return value === "" ? undefined : value;
 }
-
-/** DIMSYNC_YAML=library reads all YAML with the YAML library, to rule out a misread by the fast path (docs/manifests.md#yaml). */
-export const yamlParser = (env: ConfigOptions["env"]): YamlParser => (setting(env, "DIMSYNC_YAML") === "library" ? "library" : undefined);

@@ -6,7 +6,7 @@ import { read } from "../../yaml/read.ts";
 import { readSource, type Source } from "../source.ts";
 import { makeEffective } from "../substitute.ts";
 import { yamlProblems } from "./file.ts";
-import { type ConfigOptions, yamlParser } from "./options.ts";
+import type { ConfigOptions } from "./options.ts";
 
 /**
  * A variable's value; `isText` if it came as text that may stand for a number or a boolean: from a
@@ -62,7 +62,7 @@ interface VarFiles {
  * Variable files, each a map of names, YAML or JSON. `${var.NAME}` of a flag or the environment is
  * replaced in them.
  */
-export function readVarFiles({ varFiles = [], cwd, env }: ConfigOptions, variables: Variables): VarFiles {
+export function readVarFiles({ varFiles = [], cwd }: ConfigOptions, variables: Variables): VarFiles {
   const records: JsonObject[] = [];
   const sources: Source[] = [];
   const problems: Problem[] = [];
@@ -71,7 +71,7 @@ export function readVarFiles({ varFiles = [], cwd, env }: ConfigOptions, variabl
     addAll(problems, unread);
     if (source === undefined) continue;
     sources.push(source);
-    const { documents, problems: invalid } = read(source.text, { parser: yamlParser(env) });
+    const { documents, problems: invalid } = read(source.text);
     addAll(problems, yamlProblems(source, invalid));
     const place = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
     if (documents.length > 1 || documents.some(({ value }) => !isObject(value))) {

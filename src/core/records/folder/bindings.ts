@@ -2,12 +2,12 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Address, Binding, Bindings } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
+import { sameJson } from "../../model/json/json.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import { withFileLock } from "../files/file-lock.ts";
 import { isErrno, reasonOf } from "../files/fs-errors.ts";
 import { ensureStateFolder } from "../state-folder.ts";
-import { changeTarget } from "./bindings-edit.ts";
-import { type BindingsText, emptyText, parseBindingsText, readTarget, refuseDuplicates } from "./bindings-text.ts";
+import { type BindingsText, parseBindingsText, printBindings, readTarget, refuseDuplicates } from "./bindings-text.ts";
 
 /** The bindings of one target in a file. */
 export interface BindingsFile {
@@ -16,7 +16,7 @@ export interface BindingsFile {
    * never written to), and E_DUPLICATE_BINDING.
    */
   readonly read: () => Promise<Bindings>;
-  /** Changes the lines of these addresses in the file as it is now; undefined removes one. Throws as `read` does, and what Node's calls throw. */
+  /** Changes the bindings of these addresses in the file as it is now, and writes it whole; undefined removes one. Throws as `read` does, and what Node's calls throw. */
   readonly write: (changes: ReadonlyMap<Address, Binding | undefined>) => Promise<void>;
 }
 
@@ -34,13 +34,17 @@ export function openBindings(file: string, target: string): BindingsFile {
       const folder = await ensureStateFolder(dirname(file));
       // Another project may have the same file.
       await withFileLock(join(folder, `${basename(file)}.lock`), async () => {
-        await read();
-        const before = known ?? parseBindingsText(emptyText, file);
-        const after = changeTarget(before, target, changes);
-        if (after === before) return;
-        refuseDuplicates(after.bindings.get(target) ?? new Map(), () => file);
-        await writeAtomic(file, after.text, { newMode: 0o600, tempFolder: folder });
-        known = after;
+        const bindings = new Map(await read());
+        if ([...changes].every(([address, binding]) => sameJson(bindings.get(address), binding))) return;
+        for (const [address, binding] of changes) {
+          if (binding === undefined) bindings.delete(address);
+          else bindings.set(address, binding);
+        }
+        refuseDuplicates(bindings, () => file);
+        const all = new Map(known?.bindings).set(target, bindings);
+        const text = printBindings(all);
+        await writeAtomic(file, text, { newMode: 0o600, tempFolder: folder });
+        known = { text, file, bindings: all };
       });
     },
   };

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { yamlParser } from "../../../../src/core/manifests/config/options.ts";
 import { type LoadOptions, listTargets } from "../../../../src/core/manifests/project.ts";
 import { ProblemsError } from "../../../../src/core/model/errors.ts";
 import { writeProject } from "../../../support/project-folder.ts";
@@ -307,17 +306,4 @@ describe("settings", () => {
     const { problems, settings } = await load({ "a.yaml": asset("a") }, { env: { DIMSYNC_BASE_URL: baseUrl } });
     expect([problems.map(({ code }) => code), settings.baseUrl]).toEqual([["E_BASE_URL"], ""]);
   });
-});
-
-test("DIMSYNC_YAML=library reads the same project", async () => {
-  const files = {
-    "dimsync.yaml": config("manifests: [a.yaml]", "targets: { prod: { vars: { name: W } } }"),
-    "a.yaml": manifest("Asset", "wh", `spec: { description: D, name: '\${var.name}' }`),
-  };
-  const expected = await load(files, { env: {} });
-  const byLibrary = await load(files, { env: { DIMSYNC_YAML: "library" } });
-  expect(byLibrary.manifestDigest()).toBe(expected.manifestDigest());
-  expect(byLibrary.resources).toEqual(expected.resources);
-  expect(yamlParser({ DIMSYNC_YAML: "library" })).toBe("library");
-  expect(yamlParser({ DIMSYNC_YAML: "" })).toBeUndefined();
 });

@@ -1,12 +1,14 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parse, parseDocument } from "yaml";
-import { canonicalJson, type JsonValue } from "../../../../src/core/model/json/json.ts";
-import { type Edit, valueEdits } from "../../../../src/core/yaml/diff.ts";
-import { editYaml } from "../../../../src/core/yaml/edit/edit.ts";
-import { blockLines, inlineYaml } from "../../../../src/core/yaml/print.ts";
-import fc, { anyCodePoint } from "../../../support/fast-check.ts";
-import { runs } from "../../../support/sample.ts";
-import { map } from "../values.ts";
+import { type Document, isScalar, type Node, parse, parseAllDocuments, parseDocument, visit } from "yaml";
+import { canonicalJson, type JsonValue } from "../../../src/core/model/json/json.ts";
+import { type Edit, valueEdits } from "../../../src/core/yaml/diff.ts";
+import { editYaml } from "../../../src/core/yaml/edit.ts";
+import { blockLines, inlineYaml } from "../../../src/core/yaml/print.ts";
+import fc, { anyCodePoint } from "../../support/fast-check.ts";
+import { runs } from "../../support/sample.ts";
+import { map } from "./values.ts";
 
 const change = (text: string, after: JsonValue): string => {
   const edited = editYaml(text, 0, valueEdits(parse(text) as JsonValue, after));
@@ -35,13 +37,13 @@ describe("a file is edited like this:", () => {
     ["a member is added to a map in braces", "m: {a: 1} # m\n", { m: { a: 1, b: 2 } }, "m: {a: 1, b: 2} # m\n"],
     ["a member is added to an empty map", "m: {}\n", { m: { b: 2 } }, "m: { b: 2 }\n"],
     [
-      "a member is removed with its line",
+      "a member is removed with the comment above it",
       "m:\n  a: 1\n  # of b\n  b: 2\n  c: 3\n",
       { m: { a: 1, c: 3 } },
-      "m:\n  a: 1\n  # of b\n  c: 3\n",
+      "m:\n  a: 1\n  c: 3\n",
     ],
     ["the first and the last member of braces are removed", "m: { a: 1, b: 2, c: 3 }\n", { m: { b: 2 } }, "m: { b: 2 }\n"],
-    ["an item is inserted into a wrapped list", "l: [a, c,\n    d] # l\n", { l: ["a", "b", "c", "d"] }, "l: [a, b, c,\n    d] # l\n"],
+    ["an item is inserted into a wrapped list", "l: [a, c,\n    d] # l\n", { l: ["a", "b", "c", "d"] }, "l: [a, b, c, d] # l\n"],
     ["items are removed at the beginning and the end", "l: [a, b, c, d]\n", { l: ["b", "c"] }, "l: [b, c]\n"],
     ["items are replaced", "l: [a, b, c]\n", { l: ["x", "b", "z"] }, "l: [x, b, z]\n"],
     [
@@ -54,7 +56,7 @@ describe("a file is edited like this:", () => {
       "all items of a block list are replaced",
       "l:\n  # l\n  - a: 1\n  - b # b\nz: 1\n",
       { l: [{ c: 2 }], z: 1 },
-      "l:\n  # l\n  - c: 2 # b\nz: 1\n",
+      "l:\n  # l\n  - c: 2\nz: 1\n",
     ],
     [
       "an item that moves is removed and inserted again, and the others stay",
@@ -95,10 +97,10 @@ describe("a file is edited like this:", () => {
       `t:\n  a:\n    columns:\n      ${"x".repeat(40)}: { hashed: false }\n      ${"y".repeat(40)}: { hashed: false }\n  b: { columns: {} } # b\n`,
     ],
     [
-      "braces with a comment after them stay braces",
+      "the same, with a comment after them",
       `a: { ${"x".repeat(60)}: 1 } # a\n`,
       { a: { ["x".repeat(60)]: 1, ["y".repeat(60)]: 2 } },
-      `a: { ${"x".repeat(60)}: 1, ${"y".repeat(60)}: 2 } # a\n`,
+      `a:\n  ${"x".repeat(60)}: 1\n  ${"y".repeat(60)}: 2 # a\n`,
     ],
     [
       "keys such as __proto__ are ordinary keys",
@@ -262,4 +264,79 @@ test("any printed map can be edited into any other, or the edit is refused", () 
     }),
     { numRuns: runs(25, 10_000) },
   );
+});
+
+/** What an edit must keep: the comments of a document; and its names, anchors, aliases and quoted scalars in their order. */
+function formOf(document: Document.Parsed): readonly string[] {
+  const form: string[] = (document.toString().match(/(?<=^|\s)#.*/gmu) ?? []).map(String).sort();
+  visit(document, {
+    Pair: (_, { key }) => void form.push(`key ${String(key)}`),
+    Alias: (_, { source }) => void form.push(`*${source}`),
+    Node: (_, node: Node) => {
+      if ("anchor" in node && node.anchor !== undefined) form.push(`&${node.anchor}`);
+      if (isScalar(node) && node.type !== "PLAIN") form.push(`${node.type} ${String(node.value)}`);
+    },
+  });
+  return form;
+}
+
+/** The paths of the scalars of a value below lists and maps that are not empty. */
+const leavesOf = (value: JsonValue, path: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] =>
+  typeof value !== "object" || value === null
+    ? [path]
+    : Array.isArray(value)
+      ? value.flatMap((item: JsonValue, index) => leavesOf(item, [...path, index]))
+      : Object.entries(value).flatMap(([key, member]) => leavesOf(member as JsonValue, [...path, key]));
+
+describe("what an edit does not touch keeps its comments, order, anchors and quotes, in", () => {
+  const yamlFilesIn = (folder: string): readonly string[] =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).flatMap((name) =>
+      /\.ya?ml$/u.test(name) && !name.includes("node_modules") ? [readFileSync(join(folder, name), "utf8")] : [],
+    );
+  const real = ["examples", "test/scenarios", "test/core", "docs"].flatMap((folder) => {
+    try {
+      return yamlFilesIn(join(import.meta.dirname, "../../..", folder));
+    } catch {
+      return [];
+    }
+  });
+  const commented = map.map((value) =>
+    blockLines({ first: { second: value, third: [value, "x"] }, ...value })
+      .map((line, index) =>
+        index % 3 === 0 ? `${line} # c${index}` : index % 5 === 0 ? `${/^ */u.exec(line)?.[0] ?? ""}# d${index}\n${line}` : line,
+      )
+      .join("\n"),
+  );
+  const changed = (text: string, index: number, at: number): void => {
+    const options = { stringKeys: true, uniqueKeys: false } as const;
+    const documents = parseAllDocuments(text, options);
+    const document = documents[index];
+    if (document === undefined || document.errors.length > 0 || typeof document.toJS() !== "object" || document.toJS() === null) return;
+    const leaves = leavesOf(document.toJS() as JsonValue);
+    const path = leaves[at % Math.max(leaves.length, 1)];
+    if (path === undefined || path.length === 0) return;
+    const value = typeof document.getIn(path) === "string" ? "other" : false;
+    const edited = editYaml(text, index, [
+      { type: "set", path, value },
+      { type: "set", path: ["added by the test"], value: true },
+    ]);
+    if (edited.refused.length > 0) return;
+    // The same change of the tree alone.
+    const old = document.getIn(path, true);
+    if (isScalar(old)) old.value = value;
+    document.setIn(["added by the test"], true);
+    const after = parseAllDocuments(edited.text, options);
+    const withoutPlain = (form: readonly string[]): readonly string[] => form.filter((one) => !/ (?:other|false)$/u.test(one));
+    expect(withoutPlain(after.flatMap(formOf))).toEqual(withoutPlain(documents.flatMap(formOf)));
+  };
+  test("real files", () => {
+    expect(real.length).toBeGreaterThan(10);
+    for (const [at, text] of real.entries()) for (let index = 0; index < 3; index++) changed(text, index, at * 7 + index);
+  });
+  test("generated files", () => {
+    fc.assert(
+      fc.property(commented, fc.nat(), (text, at) => changed(`${text}\n`, 0, at)),
+      { numRuns: runs(50, 10_000) },
+    );
+  });
 });

@@ -1,4 +1,4 @@
-import fc from "../../../support/fast-check.ts";
+import fc from "../../support/fast-check.ts";
 import { ending, key, ordinary, scalar } from "./pieces.ts";
 
 const indentation = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(4, 6, 8, 11) }, { weight: 2, arbitrary: fc.nat(5) });

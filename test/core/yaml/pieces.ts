@@ -1,4 +1,4 @@
-import fc from "../../../support/fast-check.ts";
+import fc from "../../support/fast-check.ts";
 
 /**
  * Scalars, keys and punctuation: ordinary ones in manifests, and those with a special meaning in

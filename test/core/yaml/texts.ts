@@ -1,4 +1,4 @@
-import fc from "../../../support/fast-check.ts";
+import fc from "../../support/fast-check.ts";
 import { brokenFlow, lineBreak } from "./flow-texts.ts";
 import { ending, flow, key, nasty, ordinary, scalar } from "./pieces.ts";
 
