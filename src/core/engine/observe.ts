@@ -5,7 +5,7 @@ import { labelRoots } from "../kinds/patterns/labels.ts";
 import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { isFailedCreation, readOr, ServiceError } from "../model/errors.ts";
-import { defined, isObject, own } from "../model/json/json.ts";
+import { defined, isObject } from "../model/json/json.ts";
 import { keptById, nothingKept } from "../model/kept.ts";
 import { addAll } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
@@ -56,7 +56,7 @@ type RunView = Pick<AccountView, "isDrift" | "recovered" | "fresh" | "listUnmana
 const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set(), now: "" };
 
 /** The records of earlier runs that say which live object a manifest has. */
-export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created" | "longestSeen"> &
+export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created"> &
   Partial<Pick<RecordsState, "notKept" | "covered" | "kept">>;
 
 /** Reads the lists and ids that the manifests need, and identifies every manifest. */
@@ -93,7 +93,7 @@ interface ObservedLists {
   readonly problems: readonly Problem[];
 }
 
-async function observeLists({ project, compared, reads, records, run, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
+async function observeLists({ project, compared, reads, run, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
   const { taggedBy } = project.settings.defaults;
   const defaults = { taggedBy, isDrift: run?.isDrift === true, extended: extendedOf(project, run) };
   const needed = new Set<List>([
@@ -107,8 +107,7 @@ async function observeLists({ project, compared, reads, records, run, alsoNeeded
   const readList = async (list: List): Promise<readonly [List, readonly Listed[]]> => {
     try {
       const listing = await reads.list(list);
-      const longestSeen = project.settings.completeLists === true ? Number.POSITIVE_INFINITY : (own(records.longestSeen, list.name) ?? 0);
-      for (const why of suspicionOf(list, listing, longestSeen)) suspicions.push({ list, why });
+      for (const why of suspicionOf(list, listing, project.settings.completeLists === true)) suspicions.push({ list, why });
       if (listing.unread !== undefined) entries.set(list, listing.unread);
       for (const entry of listing.unread ?? []) problems.push(unreadProblem(list, entry));
       addAll(problems, lackingProblems(list, listing.items));
@@ -127,10 +126,10 @@ async function observeLists({ project, compared, reads, records, run, alsoNeeded
 const pageSizes: ReadonlySet<number> = new Set([10, 20, 25, 50, 100, 200, 250, 500, 1000]);
 
 /** Why the list may be incomplete, if it may. */
-function suspicionOf({ name, isCreated }: List, { items, completeness, why }: Listing<unknown>, longestSeen: number): readonly string[] {
+function suspicionOf({ name, isCreated }: List, { items, completeness, why }: Listing<unknown>, hasNoPages: boolean): readonly string[] {
   if (completeness === "short") return [why ?? `GET /v1/${name} returned fewer objects than it announced.`];
   // What is never created is not created twice.
-  const mayBeOnePage = isCreated === true && completeness === "unknown" && pageSizes.has(items.length) && longestSeen <= items.length;
+  const mayBeOnePage = isCreated === true && completeness === "unknown" && pageSizes.has(items.length) && !hasNoPages;
   return mayBeOnePage
     ? [
         `GET /v1/${name} returned exactly ${items.length} ${name}, which may be only the first page. If its lists have no pages, set service: { lists: complete } for the target in dimsync.yaml.`,

@@ -9,7 +9,6 @@ import { sameJson } from "../model/json/json.ts";
 import { groupBy } from "../model/maps.ts";
 import type { NotKept, Plan, Result } from "../model/plan.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
-import type { Reads } from "../model/service.ts";
 import { titles } from "../model/titles.ts";
 import type { Lease, RecordsRun, RecordsState } from "../records/records.ts";
 import type { AppliedCommit } from "../records/remembered.ts";
@@ -223,7 +222,6 @@ interface ApplyRun {
 
 async function applyWith(project: Project, options: ApplyAccountOptions, { run, writes, git }: ApplyRun) {
   const account = await openAccount(project, { ...run, readOnly: false, runId: writes.runId });
-  const lists = listLengthRecorder(writes);
   try {
     const signal = AbortSignal.any([run.signal, writes.lost]);
     const session = await openWriteSession(project, account.client, { run: { ...run, signal }, writes, git });
@@ -234,7 +232,7 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { run, 
     const review = await openReview(project);
     const isRequired = refusesOutsideChanges(project, options);
     const based = await withAppliedBase(session, options.sinceApply, { project, isRequired });
-    const made = { ...session, ...based.session, review, reads: lists.recording(session.reads) };
+    const made = { ...session, ...based.session, review };
     const done = await apply(made, { ...options, ...based.base, beforeFirstWrite });
     rememberAccount(writes, done);
     const { plan, result } = done;
@@ -246,7 +244,6 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { run, 
       );
     return done;
   } finally {
-    lists.save();
     await account.close();
   }
 }
@@ -265,32 +262,6 @@ async function openWriteSession(project: Project, client: Client, { run, writes,
         const resources = project.resources.filter(({ address }) => addresses.has(address));
         return resolveAll(references, settings, run.env, run.signal, { resources, locate: project.locate });
       },
-    },
-  };
-}
-
-/**
- * Records the lengths of the lists that `recording` reads, for later runs: a list whose length
- * looks like a page size is suspicious unless an earlier run has seen a longer one. `save` adds the
- * lengths to the records.
- */
-function listLengthRecorder(records: Pick<RecordsRun, "remember">): {
-  readonly recording: (reads: Reads) => Reads;
-  readonly save: () => void;
-} {
-  const seen = new Map<string, number>();
-  const recording = (reads: Reads): Reads => ({
-    ...reads,
-    list: async (list) => {
-      const listing = await reads.list(list);
-      if (listing.completeness === "unknown") seen.set(list.name, Math.max(seen.get(list.name) ?? 0, listing.items.length));
-      return listing;
-    },
-  });
-  return {
-    recording,
-    save: () => {
-      if (seen.size > 0) records.remember({ lists: Object.fromEntries(seen) });
     },
   };
 }

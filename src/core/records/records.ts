@@ -5,7 +5,7 @@ import type { Facts, Memory } from "./remembered.ts";
 import type { Content } from "./shared/store.ts";
 
 // Records are what must survive a run of one target: the lease, the journal of creates, bindings,
-// applied plans and the longest lists seen. Three stores implement this interface (folder, git,
+// applied plans and what is kept unreadable. Three stores implement this interface (folder, git,
 // postgres) and pass the same tests (test/core/records/suite.ts).
 //
 // Rules for every store:
@@ -231,9 +231,9 @@ export interface RecordsRun {
   /** Removes a binding; does nothing if there is none. Throws nothing. */
   readonly unbind: (address: Address) => Promise<void>;
   /**
-   * Remembers what this run has learned, with the next write: of each list the greatest length, the commit, and for each address in the other parts its values in place of the known ones (an empty map removes the address).
+   * Remembers what this run has learned, with the next write: what is kept, the commit, and for each address in the other parts its values in place of the known ones (an empty map removes the address).
    * `state` has them at once, and so does `Records.read` of later runs. A run that writes nothing else writes them when it is
-   * released, except for lists alone; if another run has the lease then, they are dropped. Throws nothing.
+   * released; if another run has the lease then, they are dropped. Throws nothing.
    */
   readonly remember: (facts: Facts) => void;
   /**

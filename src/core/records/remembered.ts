@@ -1,5 +1,5 @@
 import type { Address } from "../model/address.ts";
-import { type JsonValue, own, sameJson } from "../model/json/json.ts";
+import { type JsonValue, sameJson } from "../model/json/json.ts";
 import { type Kept, nothingKept } from "../model/kept.ts";
 import { everyName } from "../model/maps.ts";
 
@@ -14,13 +14,6 @@ export interface NotKept {
   /** ISO 8601: when it was noticed first. */
   readonly since: string;
 }
-
-/**
- * The smallest possible page size of a list, by list name ("integrations"): earlier runs received that
- * many entries, or a user confirmed that a list with one entry less was complete. A shorter list cannot
- * be cut off by paging.
- */
-type ListLengths = Readonly<Record<string, number>>;
 
 /** The commit whose manifests the account matched when an apply ended: nothing failed, waited or was left out. */
 export interface AppliedCommit {
@@ -45,26 +38,23 @@ export const rememberedParts = everyName<keyof Remembered>({ covered: true, notK
 
 /** Everything that a run may remember, all of it optional. */
 export interface Facts extends Partial<Remembered> {
-  readonly lists?: ListLengths;
   readonly kept?: Kept;
   readonly commit?: AppliedCommit;
 }
 
 /** What the records remember. */
 export interface Memory extends Remembered {
-  readonly longestSeen: ListLengths;
   /** What manifests keep unreadable in the account. */
   readonly kept: Kept;
   /** The commit that was applied last. Absent if no run has recorded one. */
   readonly appliedCommit?: AppliedCommit | undefined;
 }
 
-export const noMemory: Memory = { longestSeen: {}, kept: nothingKept, covered: new Map(), notKept: new Map() };
+export const noMemory: Memory = { kept: nothingKept, covered: new Map(), notKept: new Map() };
 
 /** The memory with the facts. The same object if they are known already. */
-export function remembering<M extends Memory>(known: M, { lists = {}, kept = known.kept, commit, ...facts }: Facts): M {
+export function remembering<M extends Memory>(known: M, { kept = known.kept, commit, ...facts }: Facts): M {
   const next: { readonly [Part in keyof Required<Memory>]: Memory[Part] } = {
-    longestSeen: longer(known.longestSeen, lists),
     kept: sameJson(known.kept, kept) ? known.kept : kept,
     appliedCommit: sameJson(known.appliedCommit, commit) ? known.appliedCommit : (commit ?? known.appliedCommit),
     covered: updated(known.covered, facts.covered),
@@ -72,13 +62,6 @@ export function remembering<M extends Memory>(known: M, { lists = {}, kept = kno
   };
   const names = Object.keys(next) as readonly (keyof Memory)[];
   return names.every((name) => next[name] === known[name]) ? known : { ...known, ...next };
-}
-
-/** The larger of each pair of lengths, names sorted. The same object if none is larger. */
-function longer(known: ListLengths, seen: ListLengths): ListLengths {
-  if (Object.entries(seen).every(([name, length]) => length <= (own(known, name) ?? -1))) return known;
-  const names = [...new Set([...Object.keys(known), ...Object.keys(seen)])].sort();
-  return Object.fromEntries(names.map((name) => [name, Math.max(own(known, name) ?? 0, own(seen, name) ?? 0)]));
 }
 
 /** With the values of the addresses in `news`, each as a whole; an empty map removes the address. The same object if nothing changes. */

@@ -244,12 +244,6 @@ const sections: { readonly [K in keyof Flat]-?: Section<Flat[K]> } = {
         .map((plan) => [plan.planId, appliedPlan(plan)]),
   },
   appliedCommit: one(commit),
-  longestSeen: {
-    isSorted: true,
-    empty: () => ({}),
-    add: (lengths, [name, length]) => ({ ...lengths, [text(name)]: count(length) }),
-    parts: (lengths) => Object.entries(lengths),
-  },
   kept: keptSection,
   covered: mapByAddress(text),
   notKept: mapByAddress(notKept),

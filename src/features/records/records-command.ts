@@ -156,7 +156,7 @@ const recordsOf = (project: Project, env: Environment) =>
   ofProject(project, env, async (records) => {
     const [{ state, applied }, lease] = [await records.content(), await records.lease()];
     const { process: _, ...shownLease } = lease ?? {};
-    const { version, bindings, created, open, forgotten, unlocked, longestSeen, kept, appliedCommit } = state;
+    const { version, bindings, created, open, forgotten, unlocked, kept, appliedCommit } = state;
     const shown = {
       kind: "Records" as const,
       target: project.settings.target,
@@ -170,7 +170,7 @@ const recordsOf = (project: Project, env: Environment) =>
       forgotten,
       applied: [...applied.values()],
       unlocked,
-      ...{ lists: longestSeen, kept, commit: appliedCommit },
+      ...{ kept, commit: appliedCommit },
       ...Object.fromEntries(rememberedParts.map((part) => [part, byKey(state[part])])),
     };
     const holder = lease === undefined ? undefined : [describeLease(lease), lease.reason].filter((text) => text !== undefined).join(": ");

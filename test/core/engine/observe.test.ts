@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AccountState, EmbeddedOptions } from "../../../src/embedded/index.ts";
 import { seedAccount } from "../../../src/embedded/index.ts";
-import { editRecords } from "../../support/records.ts";
 import { endings, integrationManifest, type Scene, scene, tagManifest, together } from "../apply/scene.ts";
 
 const manifests = together(integrationManifest("returns"), tagManifest("the best"));
@@ -63,18 +62,6 @@ describe("a list whose length looks like a page size is complete", () => {
     const at = await scene(manifests, { service: { state: accountOf(10) }, config: { service: { lists: "complete" } } });
     expect((await at.apply()).code).toBe(0);
     expect(at.service.counts()["POST"]).toBe(1);
-  });
-
-  it("if an earlier run saw a longer one; without that record, it is suspicious again", async () => {
-    const at = await scene(tagManifest("the best", ", taggedBy: u-1, resources: [{ integration: Orders }]"), {
-      service: { state: accountOf(11) },
-    });
-    expect((await at.apply()).code).toBe(0);
-    at.service.mutate(({ integrations }) => void integrations.pop());
-    at.write("manifests/all.yaml", manifests);
-    expect((await at.plan()).plan.blocked).toEqual([]);
-    editRecords(at.folder, "test", ({ state }) => ({ state: { ...state, longestSeen: {} } }));
-    expect((await at.plan()).plan.blocked).toMatchObject([{ code: "E_LIST_INCOMPLETE" }]);
   });
 });
 

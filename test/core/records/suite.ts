@@ -46,9 +46,9 @@ type OpenStore = () => Promise<StoreUnderTest>;
 function readingTests(openStore: OpenStore): void {
   it("is empty in a new store", async () => {
     const records = await opened(await openStore());
-    const { bindings, open, created, longestSeen, unlocked } = await records.read();
-    expect({ bindings: [...bindings], open, created: [...created], longestSeen, unlocked }).toEqual({
-      ...{ bindings: [], open: [], created: [], longestSeen: {}, unlocked: [] },
+    const { bindings, open, created, unlocked } = await records.read();
+    expect({ bindings: [...bindings], open, created: [...created], unlocked }).toEqual({
+      ...{ bindings: [], open: [], created: [], unlocked: [] },
     });
     expect(await records.lease()).toBeUndefined();
     expect(await records.wasApplied("plan-1")).toBeUndefined();
@@ -252,20 +252,6 @@ function appliedTests(openStore: OpenStore): void {
     await second.release();
   });
 
-  it("keeps the greatest length of each list", async () => {
-    const store = await openStore();
-    for (const seen of [
-      { integrations: 51, tags: 3 },
-      { integrations: 40, users: 7 },
-    ]) {
-      const run = await begun(await opened(store));
-      await run.take();
-      run.remember({ lists: seen });
-      await run.release();
-    }
-    expect((await (await opened(store)).read()).longestSeen).toEqual({ integrations: 51, tags: 3, users: 7 });
-  });
-
   it("keeps the commit that was applied last, also of a run that writes nothing else", async () => {
     const store = await openStore();
     const commitOf = async () => (await (await opened(store)).read()).appliedCommit;
@@ -288,7 +274,7 @@ function appliedTests(openStore: OpenStore): void {
 
   it("remembers what runs have learned by address, and replaces it as a whole", async () => {
     const store = await openStore();
-    const { lists: _, commit: _commit, ...learned } = allFacts;
+    const { commit: _commit, ...learned } = allFacts;
     const first = await begun(await opened(store));
     first.remember(learned);
     expect(first.state()).toMatchObject(learned);
@@ -376,7 +362,6 @@ const commit = { commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "ru
 const kept = { as: "disabled", by: "SchemaConfig/shops", since: "2026-11-03T08:00:00.000Z" } as const;
 
 const allFacts: Required<Facts> = {
-  lists: { integrations: 51 },
   kept: keptJson(
     new Map([
       [

@@ -2,7 +2,6 @@ import { readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openFolderRecords } from "../../../src/core/records/folder/index.ts";
-import { beginIn } from "../../core/records/folder/store.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
@@ -117,19 +116,14 @@ test("a file that cannot be written is an error with advice", async () => {
   expect([code, err]).toEqual([1, expect.stringContaining("E_OUTPUT: Import stopped: EEXIST")]);
 });
 
-test("a list whose length looks like a page size is reported until a longer one was seen", async () => {
+test("a list whose length looks like a page size is reported", async () => {
   project.service.mutate(({ integrations }) => {
     const [orders] = integrations;
     for (let number = integrations.length; orders !== undefined && number < 10; number++)
       integrations.push({ ...structuredClone(orders), id: `i-${number}`, name: `Integration ${number}` });
   });
   const notice = "GET /v1/integrations returned exactly 10 integrations, which may be only the first page.";
-  expect((await project.importJson()).notices).toContain(notice);
-  const run = await beginIn(project.folder);
-  run.remember({ lists: { integrations: 11 } });
-  await run.take();
-  await run.release();
-  expect((await project.importJson()).notices).not.toContain(notice);
+  expect((await project.importJson()).notices).toContainEqual(expect.stringContaining(notice));
 });
 
 test("a project with errors is not changed", async () => {

@@ -166,12 +166,11 @@ function lineOf(fact: Fact, addresses: ReadonlyMap<string, string>): string {
   }
 }
 
-/** "applied commit 3af9…, list lengths {"tags":3}" */
-function memoryText({ lists, kept, commit, ...byAddress }: Facts): string {
+/** "applied commit 3af9…, what is kept of 3 integrations" */
+function memoryText({ kept, commit, ...byAddress }: Facts): string {
   const parts = [
     commit === undefined ? "" : `applied commit ${commit.commit}`,
     kept === undefined ? "" : `what is kept of ${counted(kept.integrations.flatMap(({ ids }) => ids).length, "integration")}`,
-    lists === undefined ? "" : `list lengths ${JSON.stringify(lists)}`,
     ...Object.entries(byAddress).map(([name, values]) => `${name} of ${[...(values?.keys() ?? [])].join(", ")}`),
   ];
   return parts.filter((part) => part !== "").join(", ");

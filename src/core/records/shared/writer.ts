@@ -120,10 +120,7 @@ function hasToWrite<V extends Version>(work: Work<V>): boolean {
 
 /** What a run without the lease still has to record. A saved plan that was not begun is not marked. */
 const reasonsToWrite = ({ queue, kept }: Pick<Work<Version>, "queue" | "kept">): readonly Fact[] =>
-  queue.filter((fact) => fact.type !== "applied" && !isMinor(fact) && !kept.includes(fact));
-
-/** Lists alone are not worth a write. */
-const isMinor = (fact: Fact): boolean => fact.type === "remember" && Object.keys(fact.facts).every((part) => part === "lists");
+  queue.filter((fact) => fact.type !== "applied" && !kept.includes(fact));
 
 /** Writes one version; false if another one was written first, so that it must be made again. */
 async function writeOnce<V extends Version>(work: Work<V>): Promise<boolean> {
