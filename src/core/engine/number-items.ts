@@ -27,7 +27,8 @@ export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsIn
     // An object is bound before its other items.
     const bound = ids.bound.get(manifest);
     const needed = [
-      ...[...(draft.after ?? []), ...(draft.requires ?? [])].flatMap((address) => ids.all.get(address) ?? []),
+      ...(draft.after ?? []).flatMap((address) => ids.existence.get(address) ?? []),
+      ...(draft.requires ?? []).flatMap((address) => ids.all.get(address) ?? []),
       ...(bound === undefined ? [] : [bound]),
     ];
     const dependsOn = [...new Set(needed)].filter((dependency) => dependency !== id);
@@ -80,19 +81,23 @@ const isLast = ({ draft }: Draft): boolean => draft.requires !== undefined;
 
 interface ItemIds {
   readonly all: ReadonlyMap<Address, readonly string[]>;
+  /** Without updates. */
+  readonly existence: ReadonlyMap<Address, readonly string[]>;
   /** The items that record the id of an object. */
   readonly bound: ReadonlyMap<Address, string>;
 }
 
 function idsByAddress(sorted: readonly Draft[]): ItemIds {
   const all = new Map<Address, string[]>();
+  const existence = new Map<Address, string[]>();
   const bound = new Map<Address, string>();
   for (const [index, { draft }] of sorted.entries()) {
     const id = `i${index + 1}`;
-    if (draft.requires === undefined) getOrAdd(all, draft.address, () => []).push(id);
+    getOrAdd(all, draft.address, () => []).push(id);
+    if (draft.action !== "update") getOrAdd(existence, draft.address, () => []).push(id);
     if (draft.action === "bind" && !bound.has(draft.address)) bound.set(draft.address, id);
   }
-  return { all, bound };
+  return { all, existence, bound };
 }
 
 /** One rule causes many changes, so the line of each cause is looked up once. Equal causes become one object. */

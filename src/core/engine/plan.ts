@@ -136,7 +136,8 @@ function whatRuns(found: readonly DiffResult[], { inScope, whyNotSend, hasFailed
   for (const draft of drafts) {
     const why =
       doubled.get(draft.address) ??
-      (draft.action === "update" || draft.action === "bind" ? afterFailed(draft, hasFailed) : whyNotSend(draft));
+      afterFailed(draft, hasFailed) ??
+      (draft.action === "update" || draft.action === "bind" ? undefined : whyNotSend(draft));
     if (why === undefined) runnable.push(draft);
     else blocked.push(why);
   }

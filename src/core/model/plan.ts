@@ -92,9 +92,9 @@ export interface DraftFacts extends Omit<ChangeFacts, "cause" | "risk"> {
 /** A step as a kind returns it. Plain data: nothing is sent, and it may still be refused. */
 export interface DraftItem extends Omit<Item, "id" | "dependsOn" | "changes"> {
   readonly changes: readonly ChangeGroup<DraftFacts>[];
-  /** Items at these addresses must be done first. */
+  /** These objects must exist first: their creates and bindings come before the item, and updates of them do not hold it back. */
   readonly after?: readonly Address[];
-  /** As `after`; if these wait or are blocked, so does the item. Its own address is not waited for by others. */
+  /** All items at these addresses must be done first; if they wait or are blocked, so does the item. */
   readonly requires?: readonly Address[];
 }
 

@@ -20,6 +20,17 @@ describe("an item that requires another", () => {
     ]);
   });
 
+  test("does not hold back what protects: that needs the object, not its settings", () => {
+    const renames = draft("Integration/i", "update", { liveId: "8f1c" });
+    const binds = draft("Integration/i", "bind", { liveId: "8f1c" });
+    const { items } = planOf({ items: [binds, renames, protects] });
+    expect(items.map(({ address, action, dependsOn }) => [address, action, dependsOn])).toEqual([
+      ["Integration/i", "bind", []],
+      ["Integration/i", "update", ["i1"]],
+      ["Schemas/i", "update", ["i1"]],
+    ]);
+  });
+
   test("is sent at once if the other has nothing to do", () => {
     expect(planOf({ items: [resumes] }).items.map(({ dependsOn }) => dependsOn)).toEqual([[]]);
   });

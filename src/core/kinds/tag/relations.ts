@@ -274,6 +274,6 @@ function unrelateItem(
     ],
     requests: [{ method: "DELETE", path: urlPath(["v1", "tags", live.id, "relation"]), body: { resourceId: id, resourceType: type } }],
     naturalKey: { tagId: live.id, resourceId: id },
-    after: [schemasAddress(nameInAddresses(id, account))],
+    requires: [schemasAddress(nameInAddresses(id, account))],
   };
 }
