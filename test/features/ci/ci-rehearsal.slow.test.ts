@@ -129,7 +129,7 @@ describe("the three jobs", () => {
     expect(applied.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
     expect(service.counts()).toMatchObject({ POST: 2, PATCH: 1 });
     const created = service.state().integrations.find(({ name }) => name === "returns-pg" || name === "returns");
-    const recorded = repository.read("refs/dimsync/prod", "bindings");
+    const recorded = repository.read("refs/dimsync/prod", "records");
     expect(recorded).toContain(created?.id ?? "no integration was created");
     expect(recorded).toContain("Asset/lake");
     expect(git(repository.remote, "rev-parse", "main")).toBe(tip);
@@ -176,7 +176,7 @@ describe("the three jobs", () => {
     expect(applied.code, applied.log).toBe(0);
     expect(applied.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
     expect(service.counts()).toMatchObject({ POST: 2, PATCH: 1 });
-    expect(repository.read("refs/dimsync/prod", "bindings")).toContain("Asset/lake");
+    expect(repository.read("refs/dimsync/prod", "records")).toContain("Asset/lake");
 
     setHashed(false);
     const drifted = await job({ way, task: "drift", branch: "main" });
@@ -271,7 +271,7 @@ describe("the three jobs", () => {
     const run = await job({ task: "apply", branch: "main", secrets });
     expect([run.code, run.log]).toEqual([0, expect.stringContaining("belongs to a job that has ended")]);
     await first.release();
-    expect(repository.read("refs/dimsync/prod", "bindings")).toContain("Integration/returns");
+    expect(repository.read("refs/dimsync/prod", "records")).toContain("Integration/returns");
   });
 
   test("ids that cannot be written to the records become an artifact, with exit 4 and the command that binds them", async () => {

@@ -106,7 +106,7 @@ test("a merge request, the merge, the night after, and an apply by hand", async 
     expect(service.state().integrations[0]?.schemas["public"]?.tables["customers"]?.columns["phone"]?.hashed).toBe(true);
     // The branch is protected.
     expect(repository.read("main", "dimsync.bindings.yaml")).toBeUndefined();
-    expect(repository.read("refs/dimsync/prod", "bindings")).toContain("8f1c");
+    expect(repository.read("refs/dimsync/prod", "records")).toContain("8f1c");
 
     service.mutate((state) => {
       const column = state.integrations[0]?.schemas["public"]?.tables["customers"]?.columns["phone"];
