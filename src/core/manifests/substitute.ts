@@ -2,7 +2,7 @@ import { kindNames } from "../kinds/manifests.ts";
 import { isObject, type JsonValue } from "../model/json/json.ts";
 import { type Pointer, toPointer } from "../model/json/pointer.ts";
 import { type Problem, type ProblemText, problemAt, type SourceLocation } from "../model/problem.ts";
-import { isSecretReference } from "../model/settings/secret.ts";
+import { isSecretReference, isSecretValue } from "../model/settings/secret.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { aliasProblem, tooDeep } from "../yaml/problems.ts";
 import type { Variable, Variables } from "./config/variables.ts";
@@ -139,6 +139,9 @@ function visitText(walk: Walk, text: string, secret: SecretMember | undefined): 
     value = done.value;
   }
   if (secret !== undefined && holdsLiteral(value)) reportSecret(walk, secret);
+  // A password in a base URL has a message of its own (E_BASE_URL).
+  else if (typeof value === "string" && isSecretValue(value) && walk.path.at(-1) !== "baseUrl")
+    report(walk, literalSecret(String(walk.path.at(-1)), "form"));
   return value;
 }
 
@@ -193,14 +196,14 @@ function holdsLiteral(value: unknown): boolean {
   return isObject(value) && !isSecretReference(value) && Object.values(value).some(holdsLiteral);
 }
 
-function literalSecret(name: string): ProblemText {
+function literalSecret(name: string, why: "name" | "form" = "name"): ProblemText {
   const cure = "Write { $secret: { env: NAME } } or { $secret: { file: PATH } } instead";
   return {
     code: "E_LITERAL_SECRET",
     message:
       name === "$secret"
         ? `\`$secret\` must name the source of a secret, but has a value. ${cure}. If the value has been committed, treat it as compromised and rotate it.`
-        : `\`${name}\` is a secret according to its name, and its value would be in git and in plans. ${cure}. If the value has been committed, treat it as compromised and rotate it.`,
+        : `\`${name}\` ${why === "name" ? "is a secret according to its name" : "contains a password or a private key"}, and its value would be in git and in plans. ${cure}. If the value has been committed, treat it as compromised and rotate it.`,
   };
 }
 

@@ -1,16 +1,16 @@
 import { isObject, type JsonValue } from "../model/json/json.ts";
 import { fromPointer, type Pointer } from "../model/json/pointer.ts";
-import { describeSecret, isSecretName, isSecretReference } from "../model/settings/secret.ts";
+import { describeSecret, isSecretName, isSecretReference, isSecretValue } from "../model/settings/secret.ts";
 import { visible } from "./control-characters.ts";
 import { nameText } from "./paths.ts";
 import { isPlainScalar } from "./plain-scalar.ts";
 
 /**
- * A value on one line, similar to JSON. A secret is shown as its source. A string whose `name` is
- * that of a secret is masked, although validation refuses it.
+ * A value on one line, similar to JSON. A secret is shown as its source. A string whose `name` or
+ * form is that of a secret is masked, although validation refuses it.
  */
 export function valueText(value: JsonValue, name = ""): string {
-  if (typeof value === "string") return isSecretName(name) ? "(secret)" : visible(JSON.stringify(value));
+  if (typeof value === "string") return isSecretName(name) || isSecretValue(value) ? "(secret)" : visible(JSON.stringify(value));
   if (isSecretReference(value)) return `(${visible(describeSecret(value))})`;
   if (Array.isArray(value)) return `[${value.map((element: JsonValue) => valueText(element, name)).join(", ")}]`;
   if (isObject(value)) {
@@ -48,7 +48,8 @@ export function cutMiddle(text: string, limit: number): string {
 }
 
 function plainText(value: JsonValue, name: string): string {
-  if (typeof value === "string" && isPlainScalar(value) && visible(value) === value && !isSecretName(name)) return value;
+  if (typeof value === "string" && isPlainScalar(value) && visible(value) === value && !isSecretName(name) && !isSecretValue(value))
+    return value;
   return Array.isArray(value) ? `[${value.map((element: JsonValue) => plainText(element, name)).join(", ")}]` : valueText(value, name);
 }
 

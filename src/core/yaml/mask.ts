@@ -1,4 +1,4 @@
-import { isSecretName } from "../model/settings/secret.ts";
+import { isSecretName, isSecretValue } from "../model/settings/secret.ts";
 import type { PlainNode } from "./nodes.ts";
 
 /**
@@ -47,7 +47,8 @@ export function secretRanges(root: PlainNode, test: SecretTest): readonly Range[
     if (scope === "mask") masked.add(written);
     const { start: from, end: to, literal, nodes, names } = written;
     if (nodes === undefined) {
-      if (scope === "mask" && literal !== undefined && from !== undefined) ranges.push([from, to]);
+      const isSecretLiteral = scope === "mask" ? literal !== undefined : typeof literal === "string" && isSecretValue(literal);
+      if (isSecretLiteral && from !== undefined) ranges.push([from, to]);
       return;
     }
     const inside = scope === "mask" && names?.includes("$secret") === true ? [] : scope;
@@ -76,6 +77,7 @@ export function maskBySight(lines: readonly string[], index: number): Range | un
   const keys = [...line.matchAll(keyInLine)];
   const secret = keys.find(([, , name = ""]) => maybeSecret(name.replace(/^-\s+/u, "").trim()));
   if (secret !== undefined) return [secret.index + secret[0].length, line.length];
+  if (isSecretValue(line)) return [line.length - line.trimStart().length, line.length];
   if (keys.length > 0) return undefined;
   for (let above = index - 1; above >= 0; above -= 1) {
     const last = [...(lines[above] ?? "").matchAll(keyInLine)].at(-1);

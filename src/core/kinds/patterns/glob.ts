@@ -45,6 +45,9 @@ function capital(letter: string): string {
   return large.length === letter.length ? large : letter;
 }
 
+/** NFC: sources write "é" as one character or as two, and patterns match both. */
+export const composed = (text: string): string => (/[^ -~]/u.test(text) ? text.normalize() : text);
+
 export const foldText = (text: string): string => (/[^ -~]/u.test(text) ? Array.from(text, foldLetter).join("") : text.toLowerCase());
 
 /**

@@ -2,7 +2,7 @@ import type { ColumnLabels, LabelledColumn, LabelOrigin, LabelPatterns } from ".
 import type { LiveSchemas } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { type ColumnPath, nodesAt } from "../../model/schema-tree.ts";
-import { foldText } from "./glob.ts";
+import { composed, foldText } from "./glob.ts";
 import { namesMatcher } from "./names.ts";
 import { matchesName, type NodePatterns, nodePatterns } from "./nodes.ts";
 
@@ -111,7 +111,7 @@ function fileTrees(columns: readonly LabelledColumn[]) {
     })).root;
     node.possible.add(label);
     for (const name of [schema, table, column]) {
-      const named = side === "destination" ? foldText(name) : name;
+      const named = side === "destination" ? foldText(composed(name)) : composed(name);
       node = getOrAdd(node.below, named, () => newNode(side));
       node.possible.add(label);
     }
@@ -163,7 +163,7 @@ export function enterLabels(scope: LabelScope, name: string, destination?: strin
 }
 
 const filesBelow = ({ files }: LabelScope, name: string, destination: string): readonly FileNode[] =>
-  files.flatMap((node) => node.below.get(node.side === "destination" ? foldText(destination) : name) ?? []);
+  files.flatMap((node) => node.below.get(node.side === "destination" ? foldText(composed(destination)) : composed(name)) ?? []);
 
 const none: readonly ColumnLabel[] = [];
 

@@ -1,4 +1,4 @@
-import { compileGlob, foldText, type Glob } from "./glob.ts";
+import { compileGlob, composed, foldText, type Glob } from "./glob.ts";
 
 interface NameOptions {
   readonly ignoreCase?: boolean;
@@ -64,9 +64,9 @@ export const matchesEveryName = (pattern: string): boolean => unlikelyNames.ever
 function compile(written: string | readonly string[], { ignoreCase = false }: NameOptions) {
   const list = typeof written === "string" ? [written] : written;
   const wanted = list.flatMap((text, index) =>
-    text.startsWith("!") ? [] : [{ text, position: typeof written === "string" ? undefined : index, glob: compileGlob(text, ignoreCase) }],
+    text.startsWith("!") ? [] : [{ text, position: typeof written === "string" ? undefined : index, glob: globOf(text, ignoreCase) }],
   );
-  const unwanted = list.flatMap((text) => (text.startsWith("!") ? [compileGlob(text.slice(1), ignoreCase)] : []));
+  const unwanted = list.flatMap((text) => (text.startsWith("!") ? [globOf(text.slice(1), ignoreCase)] : []));
   const matching = indexOf(
     wanted.map(({ glob }) => glob),
     ignoreCase,
@@ -80,13 +80,20 @@ function compile(written: string | readonly string[], { ignoreCase = false }: Na
   };
 }
 
+/** A glob that also matches the name that is equal to it, such as "Orders [EU]". */
+function globOf(text: string, ignoreCase: boolean): Glob {
+  const own = composed(text);
+  const { literal, matches } = compileGlob(own, ignoreCase);
+  return { literal, matches: literal === undefined ? (name) => name === own || matches(name) : matches };
+}
+
 const none: readonly number[] = [];
 
 /**
  * The globs that match a name. Literals are looked up in a map; only globs are tried one by one.
  */
 function indexOf(globs: readonly Glob[], ignoreCase: boolean): (name: string) => readonly number[] {
-  const key = ignoreCase ? foldText : (name: string): string => name;
+  const key = ignoreCase ? (name: string): string => foldText(composed(name)) : composed;
   const literals = new Map<string, number[]>();
   const others: { readonly position: number; readonly matches: Glob["matches"] }[] = [];
   for (const [position, { literal, matches }] of globs.entries()) {
@@ -94,7 +101,8 @@ function indexOf(globs: readonly Glob[], ignoreCase: boolean): (name: string) =>
     else literals.set(key(literal), [...(literals.get(key(literal)) ?? []), position]);
   }
   if (others.length === 0) return (name) => literals.get(key(name)) ?? none;
-  return (name) => {
+  return (written) => {
+    const name = composed(written);
     const found = (literals.size === 0 ? undefined : literals.get(key(name))) ?? none;
     const more = others.filter(({ matches }) => matches(name)).map(({ position }) => position);
     return more.length === 0 ? found : [...found, ...more];

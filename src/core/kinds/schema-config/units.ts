@@ -4,6 +4,7 @@ import { addAll, getOrAdd, groupBy } from "../../model/maps.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { problemIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
+import { enumerate } from "../../text/describe.ts";
 import { andMore } from "../../text/lists.ts";
 import type { AccountView, Unit, Units } from "../kind.ts";
 import { isSchemaConfig } from "../manifests.ts";
@@ -32,7 +33,7 @@ export const schemaUnits = (account: AccountView): Units<SchemaConfigUnit> => un
 
 /**
  * One unit per selected integration, with every SchemaConfig that selects it; equal priorities are
- * an error. A SchemaConfig with invalid rules selects nothing, because its other rules alone could
+ * an error. The integrations of a SchemaConfig with invalid rules are blocked, because its other rules alone could
  * do the opposite of what its author wants.
  */
 export function units(configs: readonly Config[], account: AccountView): Units<SchemaConfigUnit> {
@@ -40,8 +41,9 @@ export function units(configs: readonly Config[], account: AccountView): Units<S
   const sets = ruleSetsIn(account.resources);
   const compiled = configs.map((config) => compileConfig(config, sets, { isDocumented: account.extended === undefined }));
   addAll(problems, uniqueProblems(compiled.flatMap((config) => config.problems)));
-  const valid = compiled.filter((config) => config.problems.length === 0).sort(byPriority);
-  const selections = valid.map((config) => ({ config, selected: checkedSelection(config.config, account, problems) }));
+  const selections = compiled
+    .toSorted(byPriority)
+    .map((config) => ({ config, selected: checkedSelection(config.config, account, problems) }));
   const targets = new Map(selections.map(({ config, selected }) => [config, selected.length]));
   const rulesOf = newRules();
   const labels = labelScopes(account);
@@ -55,8 +57,22 @@ export function units(configs: readonly Config[], account: AccountView): Units<S
     const selected = group[0].one;
     const layers = group.map(({ config }) => config);
     const top = layers.at(-1)?.config;
-    if (top === undefined || isConflict(layers, selected, conflicts)) continue;
+    if (top === undefined) continue;
     const address = schemasOf(selected, account);
+    const conflicting = conflictsOf(layers);
+    for (const configs of conflicting) {
+      const key = configs.map((config) => config.address).join(" ");
+      getOrAdd(conflicts, key, () => ({ configs, integrations: [] })).integrations.push(selected.name);
+    }
+    const broken = layers.filter(
+      ({ config, problems: errors }) => errors.length > 0 || conflicting.some((configs) => configs.includes(config)),
+    );
+    if (broken.length > 0) {
+      const causes = broken.map(({ config }) => config.address);
+      const code = conflicting.length > 0 ? "E_CONFLICTING_CONFIGS" : "E_DEPENDENCY";
+      blocked.push({ address, code, message: `Not compared, because of errors in ${enumerate(causes, "and")}.` });
+      continue;
+    }
     if (selected.state === "found") {
       const rules = withLabels(rulesOf(layers), () => labels?.(selected.id));
       const name = integrationOfSchemas(address) ?? "";
@@ -120,22 +136,19 @@ function checkedSelection(config: Config, account: AccountView, problems: Proble
 
 /** SchemaConfigs with the same priority, and the integrations that all of them select. */
 interface Conflict {
-  readonly configs: readonly Config[];
-  /** The second of two with the same priority. */
-  readonly second: Config;
+  readonly configs: readonly [Config, Config, ...Config[]];
   readonly integrations: string[];
 }
 
-function isConflict(all: readonly CompiledConfig[], { name }: Selected, conflicts: Map<string, Conflict>): boolean {
-  const configs = all.map(({ config }) => config);
-  const second = configs.find((layer, index) => index > 0 && (configs[index - 1]?.spec.priority ?? 0) === (layer.spec.priority ?? 0));
-  if (second === undefined) return false;
-  const key = configs.map(({ address }) => address).join(" ");
-  getOrAdd(conflicts, key, () => ({ configs, second, integrations: [] })).integrations.push(name);
-  return true;
-}
+/** SchemaConfigs of one integration with the same priority. */
+const conflictsOf = (all: readonly CompiledConfig[]): readonly Conflict["configs"][] =>
+  [...groupBy(all, ({ config }) => config.spec.priority ?? 0).values()].flatMap((equal) => {
+    const [first, second, ...others] = equal.map(({ config }) => config);
+    return first === undefined || second === undefined ? [] : [[first, second, ...others]];
+  });
 
-function conflictProblem({ configs, second, integrations }: Conflict): Problem {
+function conflictProblem({ configs, integrations }: Conflict): Problem {
+  const [, second] = configs;
   const names = configs.map(({ address }) => address).join(" and ");
   const shown = andMore(
     integrations.map((name) => JSON.stringify(name)),

@@ -147,6 +147,14 @@ export function hideVariables(references: readonly SecretReference[]): void {
 export const isSecretVariable = (name: string): boolean => variables.has(name);
 
 /** Names whose value is always a secret. */
-const secretNames = /password|passwd|secret|token|private_?key|passphrase|api_?key/iu;
+const secretNames =
+  /password|passwd|pwd|secret|token|private_?key|passphrase|api_?key|credential|access_?key$|encryption_?key|bearer|(?:^|_)(?:pass|sas)$/iu;
 
 export const isSecretName = (name: string): boolean => secretNames.test(name);
+
+/** A PEM private key, a password in a URL, or one in a connection string. */
+const secretForms =
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----|\b[a-z][a-z0-9+.-]*:\/\/[^\s/?#:@]*:[^\s/?#@]+@|(?:^|[;?&\s])(?:password|pwd|accountkey|sharedaccesskey|sharedaccesssignature)\s*=\s*[^\s;&]/iu;
+
+/** Whether a text contains a secret, whatever its name. */
+export const isSecretValue = (text: string): boolean => secretForms.test(text);

@@ -88,6 +88,9 @@ describe("a list of patterns", () => {
     ["of only ! matches everything else", ["!tmp_*", "!x"], ["a", "y"], ["tmp_1", "x"]],
     ["treats an escaped ! as a letter", ["\\!a"], ["!a"], ["a", "b"]],
     ["of nothing matches everything", [], ["a", ""], []],
+    ["matches the name that is equal to a glob", ["Orders [EU]", "{a,b}?"], ["Orders [EU]", "{a,b}?", "Orders E", "ax"], ["Orders"]],
+    ["excludes the name that is equal to a glob", ["*", "![tmp]"], ["orders"], ["[tmp]", "t"]],
+    ["matches both Unicode forms", ["pre\u0301nom", "nom_\u00e9*"], ["pr\u00e9nom", "pre\u0301nom", "nom_e\u0301crit"], ["prenom"]],
   ])("%s", (_sentence, patterns, matching, others) => {
     const matches = nameMatcher(patterns);
     expect(matching.filter((name) => !matches(name))).toEqual([]);

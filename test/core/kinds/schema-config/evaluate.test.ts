@@ -287,6 +287,14 @@ describe("priority", () => {
     ]);
   });
 
+  test("only those that are equal are named", () => {
+    const manifests = [config({}, "a"), config({ priority: 5 }, "b"), config({ priority: 5 }, "c")];
+    const { problemsInFull } = compareFleet({ manifests });
+    expect(problemsInFull.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^SchemaConfig\/b and SchemaConfig\/c select the same integration, "shop",/u),
+    ]);
+  });
+
   test("equal ones are reported once, for all integrations that both select", () => {
     const both: SchemaConfigSpec = { integrations: { names: ["shop-*"] } };
     const live = Object.fromEntries(["shop-1", "shop-2", "shop-3", "shop-4", "shop-5"].map((name) => [name, shop()]));

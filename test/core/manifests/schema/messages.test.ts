@@ -36,6 +36,31 @@ testProblems({
 
   // Secrets
   "a literal password": [postgres("{ password: hunter2 }"), ["11:70 E_LITERAL_SECRET"], /\$secret: \{ env: NAME \}/u],
+  ...Object.fromEntries(
+    ["pass", "pwd", "db_pass", "credentials", "credential", "accessKey", "access_key", "encryption_key", "sas", "bearer"].map((name) => [
+      `a literal ${name}`,
+      [asset(`  connection: { ${name}: hunter2 }`), [`6:${name.length + 19} E_LITERAL_SECRET`], /according to its name/u] as const,
+    ]),
+  ),
+  ...Object.fromEntries(
+    [
+      "postgres://app:hunter2@db/orders",
+      "Server=x;Password=hunter2;",
+      "jdbc:postgresql://db/x?user=a&password=hunter2",
+      "AccountName=x;AccountKey=hunter2==",
+    ].map((value) => [
+      `a literal ${value.slice(0, 8)}…`,
+      [asset(`  connection: { a: "${value}" }`), ["6:20 E_LITERAL_SECRET"], /contains a password/u] as const,
+    ]),
+  ),
+  "a private key": [
+    asset("  connection:", "    a: |", "      -----BEGIN PRIVATE KEY-----", "      hunter2", "      -----END PRIVATE KEY-----"),
+    ["7:8 E_LITERAL_SECRET"],
+  ],
+  "what only looks like a secret": [
+    asset("  connection: { bypass: a, passive: b, access_key_id: c, a: 'https://db.example.com/x?a=b', b: 'password: see the vault' }"),
+    [],
+  ],
   "a secret number": [asset("  connection: { api_key: 12345 }"), ["6:26 E_LITERAL_SECRET"]],
   "a secret below a secret name is reported once": [asset("  connection: { tokens: { a: [x, y], b: z } }"), ["6:31 E_LITERAL_SECRET"]],
   "a secret behind an alias": [asset("  connection: { a: &x hunter2, token: *x }"), ["6:39 E_LITERAL_SECRET"]],

@@ -22,6 +22,8 @@ export interface Warning {
 /** Of one integration. Arrays by rule have the positions of `program.rules`, arrays by pattern those of `program.patterns`. */
 interface RuleStats {
   readonly program: RuleProgram;
+  /** Of the cache of the program, with the names that were compared. */
+  readonly known: RuleCache["scopes"];
   /** By rule: the number of nodes that it matches. */
   readonly matches: Uint32Array;
   /** By rule: 1 if it may match columns that are unknown. */
@@ -49,10 +51,11 @@ export interface RunningStats extends RuleStats {
   readonly scopes: Set<RuleScope>;
 }
 
-export function newStats({ program }: RuleCache): RunningStats {
+export function newStats({ program, scopes: known }: RuleCache): RunningStats {
   const rules = program.rules.length;
   return {
     program,
+    known,
     matches: new Uint32Array(rules),
     unknownColumns: new Uint8Array(rules),
     levels: new Uint8Array(rules),

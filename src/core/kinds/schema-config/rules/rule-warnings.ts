@@ -6,6 +6,7 @@ import { type Depth, levelNames, literalPointer } from "../../../model/schema-tr
 import { counted } from "../../../text/counts.ts";
 import { andMore } from "../../../text/lists.ts";
 import { nodeText } from "../../../text/paths.ts";
+import { nameMatcher } from "../../patterns/names.ts";
 import { type CompiledConfig, missingOf } from "../compiled-config.ts";
 import { type LevelPattern, nowhereNames } from "../missing-names.ts";
 import { sourceText } from "../problems.ts";
@@ -56,7 +57,7 @@ export function ruleWarnings(tallies: readonly UnitTally[]): readonly Problem[] 
   const modes = [...new Set(tallies.flatMap((tally) => [...tally.modes]))].sort(byText);
   const withoutMatch = [...groupBy(totals, ({ rule }) => placeKey(rule.cause.place)).values()]
     .filter((uses) => uses.every(({ config }) => isComplete(config)))
-    .flatMap((uses) => [...globsWithoutMatch(uses), ...neverMatching(uses, modes)]);
+    .flatMap((uses) => [...globsWithoutMatch(uses, tallies), ...neverMatching(uses, modes)]);
   const tooFew = totals.filter(({ config }) => isComplete(config)).flatMap(tooFewMatches);
   const byConfig = groupBy(totals, ({ config }) => config);
   const nowhere = configs
@@ -116,15 +117,40 @@ function patternsWithoutMatch(uses: Uses): readonly LevelPattern[] {
 const literalsWithoutMatch = (total: RuleTotal): readonly LevelPattern[] =>
   patternsWithoutMatch([total]).filter(({ pattern }) => pattern.literal !== undefined);
 
-function globsWithoutMatch(uses: Uses): readonly Problem[] {
+function globsWithoutMatch(uses: Uses, tallies: readonly UnitTally[]): readonly Problem[] {
   // E_MIN_MATCHES is enough.
   if (uses.some((use) => tooFewMatches(use).length > 0)) return [];
   return patternsWithoutMatch(uses).flatMap(({ rule, depth, pattern: { text, literal, position } }): readonly Problem[] => {
     if (literal !== undefined) return [];
-    const message = `No ${levelNames[depth]} matches ${JSON.stringify(text)} in any integration of ${configsText(uses)}. Correct or remove the pattern. If it is for names that do not exist yet, set minMatches: 0.`;
+    const others = namesInOtherCase(uses, { depth, text }, tallies);
+    const advice =
+      others.length === 0
+        ? "Correct or remove the pattern."
+        : `In another case it would match ${andMore(others, "name", { shown: 3 })}. Set ignoreCase: true in the match, or correct the case.`;
+    const message = `No ${levelNames[depth]} matches ${JSON.stringify(text)} in any integration of ${configsText(uses)}. ${advice} If it is for names that do not exist yet, set minMatches: 0.`;
     const { pointer } = patternPlace(rule, depth, position);
     return [problemIn(rule.owner, pointer, { code: "W_GLOB_NO_MATCH", severity: "warning", message })];
   });
+}
+
+/** How many names are compared with a pattern in another case. */
+const mostCompared = 20_000;
+
+/** Names that the rule was compared with and that the pattern matches in another case, sorted. */
+function namesInOtherCase(
+  uses: Uses,
+  { depth, text }: { readonly depth: Depth; readonly text: string },
+  tallies: readonly UnitTally[],
+): readonly string[] {
+  const rules = new Set(uses.map(({ rule }) => rule));
+  const matches = nameMatcher([text], { ignoreCase: true });
+  const names = new Set<string>();
+  for (const known of new Set(tallies.map((tally) => tally.known)))
+    for (const scope of known.values()) {
+      if (scope.depth !== depth || !scope.rules.some(({ compiled }) => rules.has(compiled))) continue;
+      for (const name of scope.matches.keys()) if (names.size < mostCompared) names.add(name);
+    }
+  return [...names].filter(matches).sort();
 }
 
 /**

@@ -28,6 +28,15 @@ describe("over all integrations of a SchemaConfig", () => {
     ).toEqual(["W_GLOB_NO_MATCH /spec/rules/1/match/table"]);
   });
 
+  test.each([
+    ["*MAIL*", "In another case it would match email. Set ignoreCase: true in the match, or correct the case."],
+    ["*phone*", "Correct or remove the pattern."],
+  ])("a glob that matches in none says what %s would match in another case", (pattern, advice) => {
+    const rules = [{ match: { column: pattern }, set: hash }];
+    const { problemsInFull } = compareFleet({ manifests: [config({ ...all, rules })], live: two });
+    expect(problemsInFull.map(({ message }) => message)).toEqual([expect.stringContaining(advice)]);
+  });
+
   test("minMatches counts all of them together", () => {
     expect(
       problems({
