@@ -188,7 +188,9 @@ function unplaced(plan: Plan): unknown {
   const { planId: _, createdAt: __, account: ___, diagnostics, ...others } = plan;
   const rest = { ...others, diagnostics: [...diagnostics].sort((a, b) => (a.message < b.message ? -1 : 1)) };
   return JSON.parse(
-    JSON.stringify(rest, (key: string, value: unknown) => (["file", "line", "column", "excerpt"].includes(key) ? undefined : value)),
+    JSON.stringify(rest, (key: string, value: unknown) =>
+      ["file", "line", "column", "excerpt", "since"].includes(key) ? undefined : value,
+    ),
   );
 }
 
