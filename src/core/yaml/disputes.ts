@@ -2,7 +2,7 @@ import { CHOMPING_MODE, COLLECTION_STYLE, EVENT_ID, type Event, SCALAR_STYLE, ty
 import { escapeMessage, secondKey, tabMessage, textAfterValue } from "./syntax-errors.ts";
 
 // Forms that js-yaml reads and the package `yaml` refuses or reads as other values. They are refused, so that a file means the same to every program
-// that reads it. test/core/yaml/two-readers.test.ts looks for more of them.
+// that reads it. test/core/yaml/parse.test.ts looks for more of them.
 
 /** What is wrong at an offset, as a sentence. */
 interface Dispute {
