@@ -296,7 +296,7 @@ describe("two weeks of a team", () => {
     expect(human.stdout).toMatch(
       /\n1 change is not from this pull request: [^:]+\n {4}Schemas\/shop-shard-09: public\.customers\.email hashed;\s+sam@example\.com, 20/u,
     );
-    write("dimsync.yaml", `${read("dimsync.yaml")}guards: { outsideChanges: refuse }\n`);
+    write("dimsync.yaml", `${read("dimsync.yaml")}review: strict\n`);
     const { code, stdout } = await run("plan", "-t", "prod", "--base", "main", "-o", "markdown");
     expect(code).toBe(3);
     expect(stdout).toContain('  - { guard: outsideChanges, address: Schemas/shop-shard-09, reason: "…", until: YYYY-MM-DD }\n');

@@ -83,9 +83,9 @@ const commented: Readonly<Record<string, Commented>> = {
     found: ["1 change is not from this pull request", legend],
     absent: ["Guard"],
   },
-  "that the guard outsideChanges refuses": {
+  "that strict reviews refuse outside changes": {
     isExposed: true,
-    guards: "guards: { outsideChanges: refuse }\n",
+    guards: "review: strict\n",
     change: note,
     found: ["1 change is not from this pull request", "**Guard outsideChanges refuses: 1 found, none allowed.**"],
   },

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
 import { git } from "../support/git/remote.ts";
 import { serve } from "../support/loopback.ts";
@@ -106,54 +106,6 @@ describe("a pull request that changes no file of the project", () => {
     commit("main", { "dimsync.yaml": config().replace("[manifests]", "[manifests, conf]"), "conf/old.yaml": "# nothing\n" });
     commit("change", files);
     expect(await plan("change")).toEqual({ code: 0, output: expect.stringContaining("Plan for prod") });
-  });
-});
-
-describe("what is applied after the merge", () => {
-  const tag = (text: string): string =>
-    `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: gold }\nspec: { name: Gold, description: ${text} }\n`;
-  const review = async (guards = "") => {
-    const own = await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } });
-    onTestFinished(() => own.close());
-    const files = { "dimsync.yaml": `${config(own.url)}vars: { text: shown }\n${guards}`, "manifests/tag.yaml": tag("one") };
-    const repository = await startReviewedRepository(key, files);
-    repository.commit("feature", { "manifests/tag.yaml": tag(`"\${var.text}"`) });
-    expect((await repository.plan("feature")).code).toBe(0);
-    return { ...repository, service: own };
-  };
-  const changed = ({ service: own }: Awaited<ReturnType<typeof review>>): void =>
-    own.mutate(({ tags }) => {
-      for (const one of tags) if (one.name === "Gold") one.description = "by hand";
-    });
-
-  test("is what the comment showed, without a warning", async () => {
-    const { code, output } = await (await review()).mergeAndApply("feature");
-    expect([code, output]).toEqual([0, expect.not.stringContaining("W_PLAN_DIFFERS")]);
-  });
-
-  test("is named if the account changed since", async () => {
-    const at = await review();
-    changed(at);
-    expect(await at.mergeAndApply("feature")).toEqual({
-      code: 0,
-      output: expect.stringMatching(/W_PLAN_DIFFERS[\s\S]*different: Tag\/gold/u),
-    });
-  });
-
-  test("is named if a variable of the job has another value", async () => {
-    const { code, output } = await (await review()).mergeAndApply("feature", { DIMSYNC_VAR_text: "other" });
-    expect([code, output.replaceAll(/\s+/gu, " ")]).toEqual([
-      0,
-      expect.stringContaining("the manifests or their variables have changed since"),
-    ]);
-  });
-
-  test("is refused with the guard planDiffers, unless it is lifted", async () => {
-    const at = await review("guards: { planDiffers: refuse }\n");
-    changed(at);
-    expect(await at.mergeAndApply("feature")).toEqual({ code: 3, output: expect.stringContaining("planDiffers") });
-    expect(at.service.counts()).not.toHaveProperty("PUT");
-    expect((await at.mergeAndApply("feature", {}, ["--allow", "planDiffers=read"])).code).toBe(0);
   });
 });
 

@@ -14,7 +14,7 @@ import { accountName } from "../model/settings/config.ts";
 import { allowances, unusedAllowance } from "./checks/allow.ts";
 import { checkGuards, type GuardInput } from "./checks/guards.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
-import { stricterGuards } from "./loosened/settings.ts";
+import { isStrict, stricterGuards } from "./loosened/settings.ts";
 import { type Findings, makePlan, type PlanHead, type PlanRules } from "./plan.ts";
 import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
 import { type ComparedRound, hasErrors, type RoundView } from "./round.ts";
@@ -157,11 +157,8 @@ function guardFindings(
   const { addressesOf } = observed.account;
   const isProtecting = options.protectOnly === true;
   const { guards, unused } = checkGuards(items, {
-    // What a drift report has is what someone changed.
-    limits:
-      kind === "Plan"
-        ? stricterGuards(settings.guards, options.isReview === true ? options.base?.settings?.guards : undefined)
-        : { ...settings.guards, outsideChanges: "report" },
+    limits: stricterGuards(settings.guards, options.isReview === true ? options.base?.settings?.guards : undefined),
+    isStrict: isStrict(round),
     loosened: complete ? (compared.loosened ?? []) : [],
     reviewedEntries: options.base?.settings?.allow,
     sizes: compared.found.flatMap(({ size }) => size ?? []),

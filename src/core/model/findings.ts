@@ -9,16 +9,11 @@ export type ChangedNodes = NonNullable<GuardFinding["integrations"]>[number];
 type FoundGuard = GuardFinding["guard"];
 type LiftedGuard = NonNullable<ConfigFile["allow"]>[number]["guard"];
 
-type Settings = Required<WrittenGuards>;
-type Row<Name> = Name extends keyof Settings
-  ? Settings[Name] extends number
-    ? { readonly limit: number }
-    : { readonly mode: Settings[Name] }
-  : Readonly<Record<never, never>>;
+type Row<Name> = Name extends keyof WrittenGuards ? { readonly limit: number } : Readonly<Record<never, never>>;
 
 /**
- * Each guard with the default of its setting, in the order of findings. A limit can be raised and a mode turned off in dimsync.yaml; a guard
- * without a setting can only be lifted. Names, defaults, the flag `--allow` and what a review compares with the base follow from it.
+ * Each guard with its default limit, in the order of findings. A limit can be raised in dimsync.yaml; a guard without one can only be lifted. Names,
+ * defaults, the flag `--allow` and what a review compares with the base follow from it.
  */
 export const guards = {
   maxCreates: { limit: 5 },
@@ -29,18 +24,12 @@ export const guards = {
   exposureWindow: {},
   policy: {},
   unreviewed: {},
-  outsideChanges: { mode: "report" },
-  loosened: { mode: "report" },
-  planDiffers: { mode: "report" },
-} as const satisfies { readonly [Name in FoundGuard | LiftedGuard | keyof Settings]: Row<Name> };
+  outsideChanges: {},
+  loosened: {},
+} as const satisfies { readonly [Name in FoundGuard | LiftedGuard | keyof WrittenGuards]: Row<Name> };
 
 export type GuardName = keyof typeof guards;
 
 export const guardNames = Object.keys(guards) as readonly GuardName[]; // the keys of the table
 
-type With<S> = { [Name in GuardName]: (typeof guards)[Name] extends S ? Name : never }[GuardName];
-const withSetting = <S extends "limit" | "mode">(setting: S) =>
-  guardNames.filter((name): name is With<Record<S, unknown>> => setting in guards[name]);
-
-export const limitGuards = withSetting("limit");
-export const modeGuards = withSetting("mode");
+export const limitGuards = guardNames.filter((name): name is keyof WrittenGuards => "limit" in guards[name]);

@@ -139,7 +139,6 @@ export const loosenedCodes = everyName<Loosened["code"]>({
   "exemption-widened": true,
   "exemption-extended": true,
   "guard-raised": true,
-  "guard-off": true,
   "allow-added": true,
   "ignore-added": true,
   "managed-less": true,

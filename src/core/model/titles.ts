@@ -200,7 +200,6 @@ const elsewhere = {
   W_HIDDEN_CHARACTER: "Hidden character",
   W_NO_MANIFESTS: "No manifests",
   W_OTHER_PROJECT: "Another project manages the object",
-  W_PLAN_DIFFERS: "Plan differs from the review",
   W_PLAIN_EMAIL: "E-mail address as plain text",
   W_POLICY: "Violates a policy",
   W_POLICY_SKIPPED: "Policies were not evaluated",

@@ -23,7 +23,7 @@ interface Base extends BaseProject {
 
 /**
  * The manifests at the commit that was applied last, as the base of a plan. Without it, the origin of the differences is unknown: `problems` says why. Throws
- * E_BASE_REF if the commit is missing and `isRequired`, because a guard needs it.
+ * E_BASE_REF if the commit is missing and `isRequired`, because `review: strict` needs it.
  */
 export async function appliedBase(
   project: Project,
@@ -38,7 +38,7 @@ export async function appliedBase(
     return {
       problems: [
         unknown(
-          `The records contain no commit that was applied, so the plan cannot show what someone changed in the account, and the guard outsideChanges has nothing to refuse. The next apply of everything records its commit.${where}`,
+          `The records contain no commit that was applied, so the plan cannot show what someone changed in the account, and \`review: strict\` has no change of others to refuse. The next apply of everything records its commit.${where}`,
         ),
       ],
     };
@@ -63,7 +63,7 @@ export async function appliedBase(
     if (!isRequired) return { problems: [unknown(`${missing} ${fix}`)] };
     throw new DimsyncError(
       "E_BASE_REF",
-      `${missing} The guard outsideChanges needs it, so nothing was sent. ${fix} If a forced push removed the commit, read the output of dimsync plan, then lift the guard once, with a reason:`,
+      `${missing} \`review: strict\` needs it, so nothing was sent. ${fix} If a forced push removed the commit, read the output of dimsync plan, then lift the guard once, with a reason:`,
       { cause: error, command: '--allow outsideChanges="the applied commit is gone"' },
     );
   }

@@ -61,9 +61,9 @@ function newSecrets({ resources }: Project, base: Pick<Project, "resources">): r
   });
 }
 
-/** Whether a guard needs to know what someone changed in the account. */
+/** Whether the plan needs to know what someone changed in the account. */
 export const refusesOutsideChanges = ({ settings }: Project, { allow }: Pick<PlanOptions, "allow">): boolean =>
-  settings.guards.outsideChanges === "refuse" && allow?.has("outsideChanges") !== true;
+  settings.review === "strict" && allow?.has("outsideChanges") !== true;
 
 /** The session, and the base that `sinceApply` asks for. Throws E_BASE_REF if the commit is missing and `isRequired`. */
 export async function withAppliedBase(

@@ -90,7 +90,7 @@ async function applyTarget(context: Context<ApplyFlags>, project: Project, file:
   const { flags, io } = context;
   const saved = file === undefined ? undefined : await (await import("../../core/operations/saved-plan.ts")).readSavedPlan(file, io.env);
   // The guard counts what someone changed since the commit that was applied last, whatever the file of a plan says.
-  const sinceApply = project.settings.guards.outsideChanges === "refuse" ? loadOptions(context, []) : undefined;
+  const sinceApply = project.settings.review === "strict" ? loadOptions(context, []) : undefined;
   const options: ApplyAccountOptions = { ...applyOptions(context), ...defined({ saved, sinceApply }) };
   const isAsked = flags.yes !== true && saved === undefined;
   const { result } = await withRun(context, (run, clear) =>

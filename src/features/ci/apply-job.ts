@@ -7,26 +7,15 @@ import { withRun } from "../../cli/progress.ts";
 import { loadOptions, loadProjects } from "../../cli/project.ts";
 import { printError } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
-import { allowGuards } from "../../core/apply/rounds.ts";
-import { allowances } from "../../core/engine/checks/allow.ts";
-import { planExit } from "../../core/engine/exit-codes.ts";
-import type { Rest } from "../../core/forge/rest.ts";
-import { gitText } from "../../core/git/process.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
-import { isObject, own } from "../../core/model/json/json.ts";
 import type { Plan, Result } from "../../core/model/plan.ts";
-import type { Problem } from "../../core/model/problem.ts";
 import { isLocal } from "../../core/model/settings/config.ts";
-import { titles } from "../../core/model/titles.ts";
 import { applyAccount, recordUnchanged } from "../../core/operations/apply.ts";
 import { readSavedPlan } from "../../core/operations/saved-plan.ts";
 import { shellWord } from "../../core/text/shell.ts";
-import { commentMarker, sectionsIn } from "./comments.ts";
 import { type CiContext, type CiJob, endJob, isStep, jobDestinations, planSinceApply, stdoutFormat, targetsOutput } from "./job.ts";
-import { differenceFrom } from "./plan-comment.ts";
-import { commentsOf, openJobProvider } from "./provider.ts";
 import { originCredentials } from "./push-credentials.ts";
 
 /**
@@ -51,7 +40,7 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
   const attempt = (work: () => Promise<void>): Promise<void> => work().catch((error: unknown) => void failures.push(error));
   for (const project of projects) {
     warnOfLocalRecords(context, job, project);
-    await attempt(() => applyTarget(context, project, { saved, log, job, onDocument: (document) => documents.push(document) }));
+    await attempt(() => applyTarget(context, project, { saved, log, onDocument: (document) => documents.push(document) }));
     if (failures.length > 0 || io.interrupted.aborted) break;
   }
   await attempt(() => log.end(documents));
@@ -67,25 +56,22 @@ interface TargetApply {
   /** A plan that the user saved; undefined: make one. */
   readonly saved: Plan | undefined;
   readonly log: ApplyLog;
-  readonly job: CiJob;
   /** Called with the result, or with a plan that has no changes or cannot be applied. */
   readonly onDocument: (document: Plan | Result) => void;
 }
 
-async function applyTarget(context: CiContext, project: Project, { saved, log, job, onDocument }: TargetApply): Promise<void> {
+async function applyTarget(context: CiContext, project: Project, { saved, log, onDocument }: TargetApply): Promise<void> {
   const report = async (document: Plan | Result): Promise<void> => {
     onDocument(document);
     await log.document(document);
   };
   const failOn = failOnFlags(context.flags.failOn, "Plan");
-  const made = saved ?? (await ofTarget(context, project, planSinceApply(context, failOn)));
-  const { items, deferred, held = [] } = made;
-  if (saved === undefined && (made.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
-    if (made.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, made, run));
-    return await report(made);
+  const plan = saved ?? (await ofTarget(context, project, planSinceApply(context, failOn)));
+  const { items, deferred, held = [] } = plan;
+  if (saved === undefined && (plan.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
+    if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));
+    return await report(plan);
   }
-  const plan = saved ?? (await comparedWithReview(context, job, project, made));
-  if (saved === undefined && plan.exit.code !== 0) return await report(plan);
   await log.plan(plan);
   const how = saved === undefined ? { isOwnPlan: true } : { sinceApply: loadOptions(context, []) };
   const options = { ...applyOptions(context), saved: plan, ...how };
@@ -140,63 +126,4 @@ function warnOfLocalRecords({ io }: CiContext, { environment }: CiJob, { setting
     `${target}: the records are files of this machine, so later jobs do not know what this one creates. Move them to the remote of the repository:`,
     `dimsync records migrate --to git -t ${shellWord(target)}`,
   );
-}
-
-/**
- * The plan of a job that applies, which says how it differs from the one that people read in the comment of the merged pull request: the account, a variable
- * or another pull request may have changed since. With the guard `planDiffers`, it is then refused.
- */
-async function comparedWithReview(context: CiContext, job: CiJob, project: Project, plan: Plan): Promise<Plan> {
-  if (!job.environment.isAppliedPush) return plan;
-  const { guards, allow } = project.settings;
-  const isRefused = guards.planDiffers === "refuse";
-  const found = await differenceOf(job, plan, context.cwd).catch((error: unknown) => {
-    if (!(error instanceof DimsyncError) || error.code === "E_INTERRUPTED") throw error;
-    return { isKnown: false, message: `The comment that people reviewed could not be read: ${error.message}` };
-  });
-  if (found === undefined || !(found.isKnown || isRefused)) return plan;
-  const { message } = found;
-  const code = "W_PLAN_DIFFERS";
-  const problem: Problem = { code, severity: "warning", message };
-  const diagnostics = [{ ...problem, summary: titles[code] }, ...plan.diagnostics];
-  if (!isRefused) return { ...plan, diagnostics };
-  const entry = allowances(allow, plan.createdAt.slice(0, 10)).current.find(({ guard }) => guard === "planDiffers");
-  const lifted = entry === undefined ? {} : { allowed: entry.reason, until: entry.until };
-  const finding = { guard: "planDiffers" as const, message, ...lifted };
-  const guarded = allowGuards({ ...plan, diagnostics, guards: [...plan.guards, finding] }, applyOptions(context).allow);
-  return { ...guarded, exit: planExit(guarded) };
-}
-
-/** How the plan differs from the one in the comment; undefined if it does not. `isKnown`: whether there was something to compare it with. */
-async function differenceOf(
-  job: CiJob,
-  plan: Plan,
-  cwd: string,
-): Promise<{ readonly isKnown: boolean; readonly message: string } | undefined> {
-  const rest = openJobProvider(job);
-  if (rest === undefined) return { isKnown: false, message: "There is no token to read the comment that people reviewed." };
-  const commit = await gitText({ folder: cwd, env: job.env }, ["rev-parse", "HEAD"]);
-  const number = await mergedRequest(rest, job, commit);
-  if (number === undefined)
-    return { isKnown: false, message: `No pull request was merged with commit ${commit.slice(0, 12)}, so nobody reviewed this plan.` };
-  const comments = await commentsOf(job, rest, number).list();
-  const sections = sectionsIn(comments, commentMarker(job.environment.folder));
-  const section = sections.find(({ target }) => target === plan.target);
-  const what = `The plan differs from the one that people read in pull request ${number}`;
-  const difference = differenceFrom(section?.state ?? "", plan);
-  return difference === undefined
-    ? undefined
-    : { isKnown: true, message: `${what}: ${difference}. Read it before you approve or repeat this job.` };
-}
-
-/** The number of the pull or merge request that was merged with the commit. */
-async function mergedRequest(rest: Rest, { environment: { provider, repository } }: CiJob, commit: string): Promise<string | undefined> {
-  const path =
-    provider === "github"
-      ? `/repos/${repository}/commits/${commit}/pulls?per_page=100`
-      : `/projects/${encodeURIComponent(repository)}/repository/commits/${commit}/merge_requests?per_page=100`;
-  const isMerged = (one: Readonly<Record<string, unknown>>): boolean => typeof own(one, "merged_at") === "string";
-  const found = (await rest.list(path)).filter(isObject).filter(isMerged);
-  const number = found.map((one) => own(one, provider === "github" ? "number" : "iid"))[0];
-  return typeof number === "number" ? String(number) : undefined;
 }

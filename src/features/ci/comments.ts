@@ -30,8 +30,6 @@ export interface Section {
   readonly target: string;
   /** Markdown. */
   readonly text: string;
-  /** Base64, for the next comment; "" for none. */
-  readonly state: string;
 }
 
 /** The sections that a comment should have, from those that it has. Applied to its own result, it changes nothing. */
@@ -49,17 +47,15 @@ export interface CommentOptions {
 }
 
 /**
- * Edits the comment that begins with the marker. If there is none, creates it, unless it would have no section. `make` gets the
- * sections before the edit. Throws E_FORGE if other jobs overwrite them again and again.
+ * Edits the comment that begins with the marker. If there is none, creates it, unless it would have no section. Throws E_FORGE if other jobs overwrite them again and again.
  */
 export async function upsertComment(
   comments: Comments,
   options: CommentOptions,
-  make: (before: readonly Section[]) => Edit,
+  edit: Edit,
 ): Promise<"created" | "updated" | "same" | "none"> {
   const { recheckMs, signal, clock = systemClock } = options;
   let found = await ours(comments, options);
-  const edit = make(sectionsOf(found));
   let outcome = await write(comments, options, { found, edit });
   if (recheckMs === undefined || outcome === "none") return outcome;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
@@ -77,13 +73,7 @@ export async function upsertComment(
 const attempts = 5;
 
 const ours = async (comments: Comments, { marker }: CommentOptions): Promise<readonly Comment[]> =>
-  withMarker(await comments.list(), marker);
-
-const withMarker = (comments: readonly Comment[], marker: string): readonly Comment[] =>
-  comments.filter(({ body, isTrusted }) => isTrusted && body.startsWith(marker));
-
-/** The sections of the comment that begins with the marker. */
-export const sectionsIn = (comments: readonly Comment[], marker: string): readonly Section[] => sectionsOf(withMarker(comments, marker));
+  (await comments.list()).filter(({ body, isTrusted }) => isTrusted && body.startsWith(marker));
 
 /** Those of the first comment, and of others what it lacks. */
 function sectionsOf(found: readonly Comment[]): readonly Section[] {
@@ -148,16 +138,16 @@ function bodyOf(sections: readonly Section[], { marker, footer }: CommentOptions
 }
 
 const textOf = (sections: readonly Section[]): string =>
-  sections.map(({ target, text, state }) => `<!-- dimsync:target:${part(target)} ${state} -->\n${plain(text)}`).join("\n");
+  sections.map(({ target, text }) => `<!-- dimsync:target:${part(target)} -->\n${plain(text)}`).join("\n");
 
 /** No line of a section can begin another one. */
 const plain = (text: string): string => plainText(text).replace(/^<!-- dimsync:/gmu, " $&");
 
 function parsed(body: string): readonly Section[] {
-  const found = plainText(body).matchAll(/(?<=\n)<!-- dimsync:target:(\S+) (\S*) -->\n([\s\S]*?)(?=\n<!-- dimsync:(?:target:|end ))/gu);
-  return [...found].flatMap(([, target = "", state = "", text = ""]) => {
+  const found = plainText(body).matchAll(/(?<=\n)<!-- dimsync:target:(\S+) -->\n([\s\S]*?)(?=\n<!-- dimsync:(?:target:|end ))/gu);
+  return [...found].flatMap(([, target = "", text = ""]) => {
     try {
-      return [{ target: decodeURIComponent(target), state, text }];
+      return [{ target: decodeURIComponent(target), text }];
     } catch {
       return [];
     }

@@ -42,19 +42,16 @@ export async function commentPlans(job: CiJob, { plans, failed, unchanged = [], 
   const room = Math.floor((mostCharacters - 1000) / order.length);
   await orWarn(job, "The plan is in the log and the summary of this job, but not in a comment.", async () => {
     const options = { ...commentOptions(job), recheckMs: order.length > targets.length ? recheckMs : undefined };
-    const outcome = await upsertComment(comments, options, (before) => {
-      const stateOf = (target: string): string => before.find((one) => one.target === target)?.state ?? "";
-      const mine = [
-        ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, stateOf(plan.target), { room, touches }) })),
-        ...failed.map((one) => ({ target: one.target, ...noPlanSection(one, stateOf(one.target)) })),
-        ...unchanged.map((target) => ({ target, ...unchangedSection(target) })),
-      ];
-      return (sections) => {
-        const others = sections.filter(({ target }) => known.includes(target) && !targets.includes(target));
-        // Without a comment, empty plans need none.
-        if (sections.length === 0 && mine.every(({ isEmpty }) => isEmpty)) return [];
-        return [...others, ...mine].sort((a, b) => order.indexOf(a.target) - order.indexOf(b.target));
-      };
+    const mine = [
+      ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, { room, touches }) })),
+      ...failed.map((one) => ({ target: one.target, ...noPlanSection(one) })),
+      ...unchanged.map((target) => ({ target, ...unchangedSection(target) })),
+    ];
+    const outcome = await upsertComment(comments, options, (sections) => {
+      const others = sections.filter(({ target }) => known.includes(target) && !targets.includes(target));
+      // Without a comment, empty plans need none.
+      if (sections.length === 0 && mine.every(({ isEmpty }) => isEmpty)) return [];
+      return [...others, ...mine].sort((a, b) => order.indexOf(a.target) - order.indexOf(b.target));
     });
     job.log(`dimsync: comment for ${visible(targets.join(", "))}: ${outcome}\n`);
   });
@@ -70,7 +67,7 @@ export async function withdrawComments(job: CiJob, targets: readonly string[]): 
   const isOld = ({ target }: Section): boolean => targets.length === 0 || targets.includes(target);
   await orWarn(job, "The comment still shows the plans of an earlier run.", async () => {
     const options = { ...commentOptions(job), recheckMs: targets.length === 0 ? undefined : recheckMs };
-    await upsertComment(comments, options, () => (sections) => sections.map((one) => (isOld(one) ? withdrawnSection(one) : one)));
+    await upsertComment(comments, options, (sections) => sections.map((one) => (isOld(one) ? withdrawnSection(one) : one)));
   });
 }
 
@@ -101,19 +98,17 @@ export async function reportDrift(job: CiJob, reports: readonly Plan[]): Promise
   return areReported;
 }
 
+/** The comments of the pull or merge request. */
 function openComments(job: CiJob): Comments | undefined {
-  const { pullRequest, isRestricted } = job.environment;
+  const { provider, repository, pullRequest, isRestricted } = job.environment;
   if (pullRequest === undefined || isRestricted) return undefined;
   const rest = openJobProvider(job);
-  return rest === undefined ? undefined : commentsOf(job, rest, pullRequest);
+  if (rest === undefined) return undefined;
+  return (provider === "github" ? pullRequestComments : mergeRequestComments)(rest, repository, pullRequest);
 }
 
-/** The comments of a pull or merge request. */
-export const commentsOf = ({ environment: { provider, repository } }: CiJob, rest: Rest, number: string): Comments =>
-  (provider === "github" ? pullRequestComments : mergeRequestComments)(rest, repository, number);
-
 /** The REST interface of the job's provider; logs why there is none, if a token is missing. */
-export function openJobProvider({ environment, env, signal, log }: CiJob): Rest | undefined {
+function openJobProvider({ environment, env, signal, log }: CiJob): Rest | undefined {
   const { provider, token } = environment;
   if (provider !== "none" && token === undefined) {
     const [name, variable] = provider === "github" ? ["GitHub", "GITHUB_TOKEN"] : ["GitLab", "GITLAB_TOKEN"];

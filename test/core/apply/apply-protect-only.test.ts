@@ -69,7 +69,7 @@ describe("--protect-only", () => {
     const policy =
       "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: p }\nspec: { severity: error, when: { column: { name: [phone], enabled: true } }, require: { hashed: true }, message: hash it }\n";
     const hashing = schemaManifest("orders", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }");
-    const at = await scene(together(ordersManifest, hashing, policy), { config: { policies: { existing: "refuse" } } });
+    const at = await scene(together(ordersManifest, hashing, policy), { config: { review: "strict" } });
     const full = await at.plan();
     expect([full.code, full.plan.diagnostics.map(({ message }) => message)]).toEqual([3, []]);
     expect((await at.apply("--protect-only")).code).toBe(0);

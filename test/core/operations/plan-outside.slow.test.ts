@@ -21,9 +21,9 @@ spec:
 const names = "    - { id: names, match: { table: users, column: display_name }, set: { hashed: true } }\n";
 
 /** A project whose first commit is applied. The service shows `bot@example.com` for the key. */
-async function project(service: TestService, key: string, guards: Readonly<Record<string, string>> = {}) {
+async function project(service: TestService, key: string, config: Readonly<Record<string, string>> = {}) {
   const folder = writeProject({
-    "dimsync.yaml": configText(service.url, { guards }),
+    "dimsync.yaml": configText(service.url, config),
     "manifests/orders.yaml": manifests,
     ".gitignore": ".dimsync\nremote.git\n",
   });
@@ -90,8 +90,7 @@ test("a plan sets apart what the manifests cause and what it would undo, with wh
   expect((await run("plan")).stdout).not.toContain("not from this pull request");
   expect(made.exit.code).toBe(0);
 
-  const config = readFileSync(join(folder, "dimsync.yaml"), "utf8");
-  writeFileSync(join(folder, "dimsync.yaml"), `${config.trimEnd()}\n`.replace(/"?guards"?: ?\{\}/u, "guards: { outsideChanges: refuse }"));
+  writeFileSync(join(folder, "dimsync.yaml"), configText(service.url, { review: "strict" }));
   const refused = await run("plan", "--base", "main", "-o", "markdown");
   expect(refused.code).toBe(3);
   expect(refused.stdout).toContain("1 change that someone made in the account would be undone.");
@@ -108,7 +107,7 @@ test.each([
 ])("%s: the guard refuses what someone changed", async (_, argv) => {
   const service = await startService(keys);
   onTestFinished(() => service.close());
-  const { run, commit } = await project(service, "bot-key", { outsideChanges: "refuse" });
+  const { run, commit } = await project(service, "bot-key", { review: "strict" });
   commit("first");
   expect((await run("apply", "--yes")).code).toBe(0);
   await setHashed(service, false);
@@ -123,14 +122,14 @@ test.each([
 
 describe("ci apply compares with the commit that was applied last", () => {
   /** A project with one applied commit, and what `ci apply` prints. */
-  async function applied(guards: Readonly<Record<string, string>> = {}, faults: readonly string[] = []) {
+  async function applied(config: Readonly<Record<string, string>> = {}, faults: readonly string[] = []) {
     let writes = 0;
     const onExchange = ({ method, path }: { readonly method: string; readonly path: string }): void => {
       if (method !== "GET" && path.startsWith("/v1/")) writes += 1;
     };
     const service = await startService({ ...keys, faults, onExchange });
     onTestFinished(() => service.close());
-    const made = await project(service, "bot-key", guards);
+    const made = await project(service, "bot-key", config);
     const { run, commit, write, folder } = made;
     commit("first");
     const apply = (...argv: readonly string[]) => run("ci", "apply", "-o", "human", ...argv);
@@ -146,7 +145,7 @@ describe("ci apply compares with the commit that was applied last", () => {
   const recorded = (folder: string): unknown => recordsIn(folder, "test").state.appliedCommit?.commit;
 
   test("and says what it undoes, and the guard refuses it", async () => {
-    const { apply, merge, hash, writes, head, folder } = await applied({ outsideChanges: "refuse" });
+    const { apply, merge, hash, writes, head, folder } = await applied({ review: "strict" });
     const first = await apply();
     expect([first.code, first.stdout]).toEqual([0, expect.stringContaining("The records contain no commit that was applied")]);
     expect(recorded(folder)).toBe(head());
@@ -188,23 +187,23 @@ describe("ci apply compares with the commit that was applied last", () => {
   });
 
   test("and says what to do if the checkout does not have it", async () => {
-    const { apply, merge, folder, writes } = await applied();
-    const set = (guard: string): void => {
+    const { apply, merge, folder, writes } = await applied({ review: "report" });
+    const set = (before: string, now: string): void => {
       const file = join(folder, "dimsync.yaml");
-      writeFileSync(file, readFileSync(file, "utf8").replace(/"?guards"?: ?\{.*\}/u, `guards: { outsideChanges: ${guard} }`));
+      writeFileSync(file, readFileSync(file, "utf8").replace(before, now));
     };
     expect((await apply()).code).toBe(0);
     editRecords(folder, "test", ({ state }) => ({
       state: { ...state, appliedCommit: state.appliedCommit && { ...state.appliedCommit, commit: "ab".repeat(20) } },
     }));
-    set("refuse");
+    set("report", "strict");
     merge(manifests + names);
     const sent = writes();
     const refused = await apply();
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("E_BASE_REF")]);
     expect(refused.stderr).toContain("Check out the whole history (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0).");
     expect(writes()).toBe(sent);
-    set("report");
+    set("strict", "report");
     merge(`${manifests + names}# report\n`);
     const reported = await apply();
     expect([reported.code, reported.stdout]).toEqual([0, expect.stringContaining("W_BASE_UNREAD")]);

@@ -190,7 +190,7 @@ describe("a pull request that sends the key of one of two targets elsewhere", ()
       expect.stringMatching(/^## Plan for `a` \(apply will refuse it: uncommitted/u),
     ]);
     expect(comments()?.[0]?.slice(-6)).toEqual([
-      "<!-- dimsync:target:b  -->",
+      "<!-- dimsync:target:b -->",
       "## No plan for `b`",
       "",
       expect.stringMatching(/^`E_TARGET_CHANGED dimsync\.yaml:6:8`: Target "b" differs from the branch .* no secret was read/u),

@@ -5,7 +5,6 @@ import type { Plan } from "../../../src/core/model/plan.ts";
 import type { Clock } from "../../../src/core/model/runtime/clock.ts";
 import { type Comments, commentMarker, driftMarker, type Section, upsertComment } from "../../../src/features/ci/comments.ts";
 import { pullRequestComments } from "../../../src/features/ci/github.ts";
-import { noPlanSection, planSection } from "../../../src/features/ci/plan-comment.ts";
 import { commentPlans, withdrawComments } from "../../../src/features/ci/provider.ts";
 import { change, item, plan } from "../../core/render/plans.ts";
 import { clockWithoutWaiting } from "../../support/clock.ts";
@@ -21,22 +20,19 @@ const commentsOf = ({ url }: GithubStandIn) => {
 };
 const marker = commentMarker("");
 const footer = "Written by dimsync.";
-const section = (target: string, text: string): Section => ({ target, text, state: "" });
+const section = (target: string, text: string): Section => ({ target, text });
 const bodyWith = (...sections: readonly (readonly [target: string, text: string])[]) =>
-  [marker, ...sections.map(([target, text]) => `<!-- dimsync:target:${target}  -->\n${text}`), "<!-- dimsync:end -->", footer].join("\n");
+  [marker, ...sections.map(([target, text]) => `<!-- dimsync:target:${target} -->\n${text}`), "<!-- dimsync:end -->", footer].join("\n");
 /** Replaces the section of a target, as its job does. */
 const put = (
   comments: Comments,
   text: string,
   { target = "prod", recheckMs, clock = clockWithoutWaiting() }: { target?: string; recheckMs?: number; clock?: Pick<Clock, "sleep"> } = {},
 ) =>
-  upsertComment(
-    comments,
-    { marker, footer, recheckMs, clock },
-    () => (sections) =>
-      [...sections.filter((one) => one.target !== target), ...(text === "" && sections.length === 0 ? [] : [section(target, text)])].sort(
-        (a, b) => (a.target < b.target ? -1 : 1),
-      ),
+  upsertComment(comments, { marker, footer, recheckMs, clock }, (sections) =>
+    [...sections.filter((one) => one.target !== target), ...(text === "" && sections.length === 0 ? [] : [section(target, text)])].sort(
+      (a, b) => (a.target < b.target ? -1 : 1),
+    ),
   );
 const upsert = (github: GithubStandIn, text: string) => put(commentsOf(github), text);
 const bodies = (github: GithubStandIn) => github.comments.get(7)?.map(({ body }) => body);
@@ -163,7 +159,7 @@ describe("the jobs of a matrix share one comment", () => {
   test("and no text of a section can pass for another one", async () => {
     const github = await startGithub();
     await put(commentsOf(github), "plan of b", { target: "b" });
-    const forged = "x\n<!-- dimsync:target:b  -->\nforged\n<!-- dimsync:end -->\ny";
+    const forged = "x\n<!-- dimsync:target:b -->\nforged\n<!-- dimsync:end -->\ny";
     await put(commentsOf(github), forged, { target: "a" });
     await put(commentsOf(github), "plan of c", { target: "c", recheckMs: 1 });
     expect(bodies(github)).toEqual([bodyWith(["a", forged.replaceAll("\n<!--", "\n <!--")], ["b", "plan of b"], ["c", "plan of c"])]);
@@ -190,8 +186,7 @@ const jobOf = ({ url }: GithubStandIn, log: string[] = []) => {
 const planned = (target: string, more: Partial<Plan> = {}) => plan({ target, items: [item({ changes: [change()] })], ...more });
 const failure = { code: "E_NO_API_KEY" as const, message: "No API key.", exit: 1 as const, diagnostics: [] };
 /** The headings, and what changed. */
-const outline = (github: GithubStandIn) =>
-  bodies(github)?.map((body) => body.match(/^## .*|^.*(?:Since the last|as in the last).*|^<details.*/gmu));
+const outline = (github: GithubStandIn) => bodies(github)?.map((body) => body.match(/^## .*|^<details.*/gmu));
 
 describe("the comment of the plans", () => {
   test("has a section for each target in the order of the project, also for one without a plan", async () => {
@@ -220,60 +215,19 @@ describe("the comment of the plans", () => {
     const github = await startGithub();
     await commentPlans(jobOf(github), { plans: [planned("a"), planned("b")], failed: [], known: ["a", "b"] });
     await commentPlans(jobOf(github), { plans: [planned("a")], failed: [], known: ["a"] });
-    expect(outline(github)?.[0]).toEqual(["## Plan for `a`: 1 to update", "The plan is the same as in the last comment."]);
+    expect(outline(github)?.[0]).toEqual(["## Plan for `a`: 1 to update"]);
   });
 
-  test("is withdrawn for the targets of a run without a plan, and later compared with the last plan", async () => {
+  test("is withdrawn for the targets of a run without a plan, and later shows the next plan", async () => {
     const github = await startGithub();
     const known = ["a", "b"];
     await commentPlans(jobOf(github), { plans: [planned("a"), planned("b")], failed: [], known });
     await withdrawComments(jobOf(github), ["a"]);
     expect(outline(github)?.[0]).toEqual(["## No plan for `a`", "## Plan for `b`: 1 to update"]);
     await commentPlans(jobOf(github), { plans: [planned("a")], failed: [{ target: "b", failure }], known });
-    expect(outline(github)?.[0]?.slice(1)).toEqual(["The plan is the same as in the last comment.", "## No plan for `b`"]);
+    expect(outline(github)?.[0]).toEqual(["## Plan for `a`: 1 to update", "## No plan for `b`"]);
   });
 });
-
-const room = 60_000;
-const sinceOf = (before: Plan, now: Plan): string | undefined =>
-  planSection(now, planSection(before, "", { room }).state, { room })
-    .text.split("\n\n")
-    .find((text) => /last comment/u.test(text));
-const one = (address: string, path = "/a") => item({ address, changes: [change({ path })] });
-const finding = (state: "new" | "existing") => ({
-  ...{ policy: "pii", severity: "error" as const, state, address: "Schemas/orders", path: "/schemas/s", message: "Hash it." },
-});
-const steps: readonly (readonly [string, Plan, Plan, string])[] = [
-  [
-    "the same plan",
-    planned("a"),
-    planned("a", { planId: "other", createdAt: "2027-01-01T00:00:00Z" }),
-    "The plan is the same as in the last comment.",
-  ],
-  [
-    "objects that are new, different and gone",
-    plan({ items: [one("Schemas/a"), one("Schemas/b")] }),
-    plan({ items: [one("Schemas/b", "/c"), one("Schemas/`@c`")] }),
-    "**Since the last comment:** new: <code>Schemas/&#96;&#64;c&#96;</code>; different: `Schemas/b`; no longer: `Schemas/a`.",
-  ],
-  [
-    "counts",
-    plan({ policy: [finding("existing"), finding("existing")] }),
-    plan({ policy: [finding("existing")], summary: { ...plan().summary, blocked: 2 } }),
-    "**Since the last comment:** blocked: 2 (was 0); existing policy findings: 1 (was 2).",
-  ],
-];
-test.each(steps)("a section says what changed since the last comment: %s", (_, before, now, expected) => {
-  expect(sinceOf(before, now)).toBe(expected);
-});
-
-test.each(["", "bm90IGpzb24=", Buffer.from('{"content":1}').toString("base64"), "???"])(
-  "a state that cannot be read is none: %j",
-  (state) => {
-    expect(planSection(planned("a"), state, { room }).text).not.toContain("last comment");
-    expect(noPlanSection({ target: "a", failure }, state).state).toBe(state);
-  },
-);
 
 test("markers of different targets and folders differ, and none ends the HTML comment", () => {
   const names = ["prod", "prod -->", "a:b", "a", "b:", "--", "ü", "x/y"];

@@ -15,9 +15,7 @@ test("the comment on a merge request is created and updated, and those of other 
   const notes: GitlabNote[] = [{ id: 1, body: "<!-- m -->\nsomebody else's", author: { id: 6 } }];
   const rest = restOf(await startGitlab({ notes }));
   const put = (text: string) =>
-    upsertComment(mergeRequestComments(rest, "12", "3"), { marker: "<!-- m -->", footer: "f" }, () => () => [
-      { target: "a", text, state: "" },
-    ]);
+    upsertComment(mergeRequestComments(rest, "12", "3"), { marker: "<!-- m -->", footer: "f" }, () => [{ target: "a", text }]);
   expect(await put("one")).toBe("created");
   expect(await put("two")).toBe("updated");
   expect(notes.map(({ body }) => body)).toEqual([

@@ -13,6 +13,8 @@ import { andMore } from "../../text/lists.ts";
 
 export interface GuardInput {
   readonly limits: Guards;
+  /** Whether `review` is strict. */
+  readonly isStrict: boolean;
   /** Of the objects that were compared. */
   readonly sizes: readonly LiveSize[];
   /** What earlier rounds of the run did, so that several rounds can't exceed a limit together. */
@@ -70,8 +72,6 @@ const checks: Readonly<Record<GuardName, (items: readonly Item[], input: GuardIn
   unreviewed: unreviewedColumns,
   outsideChanges,
   loosened,
-  // Only `ci apply` knows what people have read.
-  planDiffers: () => [],
 };
 
 interface CheckedGuards {
@@ -314,16 +314,16 @@ function unreviewedColumns(_items: readonly Item[], { unreviewed }: GuardInput):
 }
 
 /** What the manifests give up. */
-function loosened(_items: readonly Item[], { limits, loosened: all }: GuardInput): readonly Found[] {
-  const count = limits.loosened === "refuse" ? all.length : 0;
+function loosened(_items: readonly Item[], { isStrict, loosened: all }: GuardInput): readonly Found[] {
+  const count = isStrict ? all.length : 0;
   const codes = [...new Set(all.map(({ code }) => code))].join(", ");
   const message = `The pull request makes ${counted(count, "rule")} of the project weaker: ${codes}. Only --allow lifts this guard, or an entry of allow that was merged before.`;
   return noneAllowed("loosened", count, message);
 }
 
 /** What someone changed in the account, and the plan would undo. */
-function outsideChanges(items: readonly Item[], { limits }: GuardInput): readonly Found[] {
-  const actual = limits.outsideChanges === "refuse" ? items.reduce((sum, item) => sum + changeCount(item, isOutside), 0) : 0;
+function outsideChanges(items: readonly Item[], { isStrict }: GuardInput): readonly Found[] {
+  const actual = isStrict ? items.reduce((sum, item) => sum + changeCount(item, isOutside), 0) : 0;
   const message = `${counted(actual, "change")} that someone made in the account would be undone. To keep ${actual === 1 ? "it" : "them"}, accept the drift into the manifests.`;
   return noneAllowed("outsideChanges", actual, message);
 }

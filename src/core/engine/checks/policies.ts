@@ -20,6 +20,7 @@ import { newPolicyEvaluator, type PolicyEvaluator, type PolicyTarget, unchangedT
 import { notEvaluatedProblems } from "../../policies/not-evaluated.ts";
 import { expiredRules, policiesIn, policyProblems } from "../../policies/validate.ts";
 import { nodeText } from "../../text/paths.ts";
+import { isStrict } from "../loosened/settings.ts";
 import { failedRead } from "../observe.ts";
 import type { ClaimColumns, RunReads } from "../reads/cached-reads.ts";
 import { everything } from "../scope.ts";
@@ -302,12 +303,11 @@ function namesOfManifest(address: Address, { lookup }: AccountView): Integration
   return { names: resource === undefined ? [] : [resource.name], labels: resource?.labels ?? {} };
 }
 
-function refuses({ severity, state }: PolicyFinding, { session, kind, options }: Round): boolean {
+function refuses({ severity, state }: PolicyFinding, round: Round): boolean {
   if (severity !== "error") return false;
-  const refuseExisting = session.project.settings.policies.existing === "refuse";
   // A violation elsewhere must not stop a run that only protects.
-  const isStrict = kind === "DriftReport" || (refuseExisting && options.protectOnly !== true);
-  return state === "new" || (state === "existing" && isStrict);
+  const refusesExisting = round.kind === "DriftReport" || (isStrict(round) && round.options.protectOnly !== true);
+  return state === "new" || (state === "existing" && refusesExisting);
 }
 
 const plannedValues = (changes: readonly Change<DraftFacts>[]): ReadonlyMap<Pointer, boolean> =>

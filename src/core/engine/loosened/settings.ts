@@ -1,22 +1,24 @@
-import { limitGuards, modeGuards } from "../../model/findings.ts";
+import { limitGuards } from "../../model/findings.ts";
 import { canonicalJson } from "../../model/json/json.ts";
 import { below } from "../../model/problem.ts";
 import type { AllowEntry, Guards, IgnoreEntry, Settings } from "../../model/settings/config.ts";
 import { visible } from "../../text/control-characters.ts";
+import type { Round } from "../session.ts";
 import { type Draft, type Review, until } from "./entry.ts";
 
 // What dimsync.yaml gives up.
 
-/** The stricter value of each guard: a pull request that raises or turns off a guard is still checked by the one that was reviewed. */
+/** The lower limit of each guard: a pull request that raises one is still checked by the one that was reviewed. */
 export function stricterGuards(head: Guards, base: Guards | undefined): Guards {
   if (base === undefined) return head;
   const least = (name: (typeof limitGuards)[number]): number => Math.min(head[name], base[name]);
-  const mode = (name: (typeof modeGuards)[number]): "report" | "refuse" => (base[name] === "refuse" ? "refuse" : head[name]);
-  return {
-    ...head,
-    ...(Object.fromEntries(limitGuards.map((name) => [name, least(name)])) as Pick<Guards, (typeof limitGuards)[number]>), // one for each limit
-    ...(Object.fromEntries(modeGuards.map((name) => [name, mode(name)])) as Pick<Guards, (typeof modeGuards)[number]>), // likewise
-  };
+  return Object.fromEntries(limitGuards.map((name) => [name, least(name)])) as Guards; // one for each limit
+}
+
+/** Whether `review` is strict, at the base or now; a drift report describes the account and refuses nothing. */
+export function isStrict({ session, options, kind }: Round): boolean {
+  const before = options.isReview === true ? options.base?.settings?.review : undefined;
+  return kind === "Plan" && [before, session.project.settings.review].includes("strict");
 }
 
 export function loosenedSettings({ base, head, today }: Review): readonly Draft[] {
@@ -35,22 +37,19 @@ export function loosenedSettings({ base, head, today }: Review): readonly Draft[
   ];
 }
 
-function loosenedGuards(before: Settings, now: Settings): readonly Draft[] {
-  const draft = (code: "guard-raised" | "guard-off", guard: keyof Guards, more = ""): Draft => ({
-    code,
-    subject: `guard ${guard}`,
-    message: `${before.guards[guard]} at the base, ${now.guards[guard]} now.${more}`,
-    ...placeOfGuard(guard, before, now),
-  });
-  return [
-    ...limitGuards.flatMap((name) =>
-      now.guards[name] > before.guards[name]
-        ? [draft("guard-raised", name, " Until this is merged, the plan is checked with the value of the base.")]
-        : [],
-    ),
-    ...modeGuards.flatMap((name) => (before.guards[name] === "refuse" && now.guards[name] !== "refuse" ? [draft("guard-off", name)] : [])),
-  ];
-}
+const loosenedGuards = (before: Settings, now: Settings): readonly Draft[] =>
+  limitGuards.flatMap((name) =>
+    now.guards[name] > before.guards[name]
+      ? [
+          {
+            code: "guard-raised",
+            subject: `guard ${name}`,
+            message: `${before.guards[name]} at the base, ${now.guards[name]} now. Until this is merged, the plan is checked with the value of the base.`,
+            ...placeOfGuard(name, before, now),
+          },
+        ]
+      : [],
+  );
 
 /** Where the guard is set now, else where it was set. */
 function placeOfGuard(guard: keyof Guards, before: Settings, now: Settings): Pick<Draft, "at" | "place"> {
@@ -94,10 +93,10 @@ function managedLess(before: Settings, now: Settings): readonly Draft[] {
       ["targets", target, "protected"],
     ),
     ...less(
-      before.policies.existing === "refuse" && now.policies.existing !== "refuse",
-      "policies.existing",
-      "refuse at the base, report now: existing findings of policies do not refuse a plan any more.",
-      ["policies", "existing"],
+      before.review === "strict" && now.review !== "strict",
+      "review",
+      "strict at the base, report now. Until this is merged, the plan is checked with the value of the base.",
+      ["review"],
     ),
     ...less(
       before.catalogFile !== undefined && now.catalogFile === undefined,

@@ -63,7 +63,7 @@ export function makeSettings(
     defaults: { taggedBy: entry.defaults?.taggedBy ?? config.defaults?.taggedBy },
     guards: mergeGuards(config.guards, entry.guards),
     ...defined({ place: options.place, guardPlaces: guardPlaces(config, options) }),
-    policies: { existing: config.policies?.existing ?? "report" },
+    review: config.review ?? "report",
     client: mergeClient(config.client, entry.client),
     ignore: placed(config.ignore, { list: "ignore", required: ["address", "path", "reason"] }, options),
     allow: placed(config.allow, { list: "allow", required: ["guard", "reason", "until"] }, options),

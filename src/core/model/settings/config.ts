@@ -32,7 +32,7 @@ export interface Settings {
   readonly guardPlaces?: Readonly<Partial<Record<keyof Guards, SourceLocation>>>;
   /** Of the config file; absent without one. */
   readonly place?: SourceLocation;
-  readonly policies: PolicySettings;
+  readonly review: ReviewMode;
   readonly client: ClientSettings;
   readonly ignore: readonly IgnoreEntry[];
   readonly allow: readonly AllowEntry[];
@@ -105,7 +105,8 @@ export interface PostgresRecordsSettings {
 }
 
 export type Guards = Required<WrittenGuards>;
-type PolicySettings = Required<NonNullable<ConfigFile["policies"]>>;
+/** Whether a plan is refused for what a pull request loosens, for what it would undo of others, and for existing policy violations. */
+type ReviewMode = NonNullable<ConfigFile["review"]>;
 
 export interface ClientSettings {
   readonly concurrency: number;

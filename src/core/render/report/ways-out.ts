@@ -53,7 +53,6 @@ function addressesOf({ items, newColumns = [], neverReviewed = [] }: Plan, findi
   const found: Readonly<Record<GuardName, () => readonly { readonly address: string }[]>> = {
     policy: () => [],
     loosened: () => [],
-    planDiffers: () => [],
     maxCreates: () => items.filter(({ action }) => action === "create"),
     maxExposedColumns: () => items.filter(({ exposedColumns = 0 }) => exposedColumns > 0),
     maxChangedPercent: () => (isOfTarget ? items.filter(({ action }) => action === "update") : (integrations ?? [])),

@@ -22,7 +22,7 @@ const nothingElse = {
 describe("guards", () => {
   const guardsFor = (items: readonly DraftItem[], more: Partial<GuardInput> = {}) =>
     checkGuards(planOf({ items }).items as readonly Item[], {
-      ...{ limits: defaultGuards, sizes: [], before: [], allowed: new Map<string, string>() },
+      ...{ limits: defaultGuards, isStrict: false, sizes: [], before: [], allowed: new Map<string, string>() },
       ...nothingElse,
       ...more,
     }).guards.map(({ guard, actual, allowed, until }) => [guard, actual, allowed, until].filter((one) => one !== undefined).join(" "));
@@ -178,7 +178,7 @@ describe("guards", () => {
     const {
       guards: [finding],
     } = checkGuards(planOf({ items: [...flips("a", 60), ...flips("b", 90)] }).items, {
-      ...{ limits: defaultGuards, before: [], allowed: new Map() },
+      ...{ limits: defaultGuards, isStrict: false, before: [], allowed: new Map() },
       ...nothingElse,
       sizes: [nodes("a", 120), nodes("b", 100), nodes("c", 1000)],
     });
@@ -208,6 +208,7 @@ describe("guards", () => {
     const found = checkGuards(planOf({ items }).items, {
       ...{
         limits: { ...defaultGuards, maxCreates: 0, maxExposedColumns: 0 },
+        isStrict: false,
         sizes: [],
         before: [],
         allowed: new Map(),
@@ -222,7 +223,7 @@ describe("guards", () => {
   test("entries that lift nothing are unused", () => {
     const entries = [entry("maxCreates", "Asset/a*"), entry("maxCreates", "Asset/x*"), entry("policy")];
     const { unused } = checkGuards(planOf({ items: creates(7) }).items, {
-      ...{ limits: defaultGuards, sizes: [], before: [], allowed: new Map(), entries, isNamed },
+      ...{ limits: defaultGuards, isStrict: false, sizes: [], before: [], allowed: new Map(), entries, isNamed },
       ...{ resources: [], deferred: [], policy: [], unreviewed: [], loosened: [], reviewedEntries: undefined, inScope: () => true },
     });
     expect(unused).toEqual(entries.slice(1));

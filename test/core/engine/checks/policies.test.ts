@@ -148,8 +148,8 @@ describe("the effect of a finding with severity error", () => {
     expect((await made("drift", "--allow", "policy=agreed with legal")).exit.code).toBe(2);
   });
 
-  test("an existing one refuses plan and apply too with `policies.existing: refuse`", async () => {
-    const { made, run, service } = await start(protecting, { policies: { existing: "refuse" } });
+  test("an existing one refuses plan and apply too with `review: strict`", async () => {
+    const { made, run, service } = await start(protecting, { review: "strict" });
     const planned = await made("plan");
     expect([planned.exit, planned.guards.map(({ actual }) => actual)]).toEqual([{ code: 3, reasons: ["policy"] }, [2]]);
     expect([(await run("apply", "--yes")).code, service.counts()["PATCH"]]).toEqual([3, undefined]);

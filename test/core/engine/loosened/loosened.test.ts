@@ -189,11 +189,6 @@ const cases: Readonly<Record<string, Case>> = {
     changes: { "dimsync.yaml": config().replace("guards: { maxExposedColumns: 2 }\n", "") },
     found: ["guard-raised guard maxExposedColumns dimsync.yaml:4@base /"],
   },
-  "a guard is turned off": {
-    base: { ...start, "dimsync.yaml": config().replace("maxExposedColumns: 2", "outsideChanges: refuse") },
-    changes: { "dimsync.yaml": config().replace("maxExposedColumns: 2", "outsideChanges: report") },
-    found: ["guard-off guard outsideChanges dimsync.yaml:4@head /"],
-  },
   "a guard is lifted": {
     changes: { "dimsync.yaml": config(`allow: [{ guard: maxExposedColumns, reason: DPIA-41, until: DAY }]\n`) },
     found: ["allow-added guard maxExposedColumns dimsync.yaml:5@head /"],
@@ -218,10 +213,10 @@ const cases: Readonly<Record<string, Case>> = {
       expect.stringMatching(/^protection-lost rule unmatched.tables /u) as string,
     ],
   },
-  "a target is not protected any more, and existing findings do not refuse": {
-    base: { ...start, "dimsync.yaml": config("policies: { existing: refuse }\n", ", vars: { a: b }") },
+  "reviews are not strict any more": {
+    base: { ...start, "dimsync.yaml": config("review: strict\n", ", vars: { a: b }") },
     changes: { "dimsync.yaml": config("", ", vars: { a: b }") },
-    found: ["managed-less policies.existing dimsync.yaml:5@base /"],
+    found: ["managed-less review dimsync.yaml:5@base /"],
   },
   "a rule is removed": {
     changes: {
@@ -359,7 +354,7 @@ test("a lost label is said once, with the columns and what they lose", async () 
 const guardsOf = ({ guards }: Plan): readonly string[] =>
   guards.map(({ guard, limit, actual, allowed }) => [guard, `${actual}/${limit}`, ...(allowed === undefined ? [] : ["lifted"])].join(" "));
 const exposing: Files = { "manifests/orders.yaml": orders().replace("hashed: true", "hashed: false"), "manifests/policy.yaml": undefined };
-const refusing = config().replace("maxExposedColumns: 2", "maxExposedColumns: 100, loosened: refuse");
+const refusing = config("review: strict\n").replace("maxExposedColumns: 2", "maxExposedColumns: 100");
 
 describe("the guard", () => {
   test.each<[string, Files, Files, readonly string[], readonly string[]]>([
@@ -372,7 +367,7 @@ describe("the guard", () => {
     ],
     ["loosened refuses", { ...start, "dimsync.yaml": refusing }, { "manifests/policy.yaml": undefined }, [], ["loosened 1/0"]],
     [
-      "loosened refuses although the pull request turns it off",
+      "loosened refuses although the pull request makes the review less strict",
       { ...start, "dimsync.yaml": refusing },
       { "dimsync.yaml": config().replace("maxExposedColumns: 2", "maxExposedColumns: 100") },
       [],

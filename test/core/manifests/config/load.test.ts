@@ -180,16 +180,13 @@ describe("settings", () => {
         maxChangedPercent: 30,
         maxRemovedRelations: 5,
         maxResyncedTables: 5,
-        outsideChanges: "report",
-        loosened: "report",
-        planDiffers: "report",
       },
       guardPlaces: {
         maxCreates: { file: "dimsync.yaml", document: 0, pointer: "/targets/prod/guards/maxCreates", on: "key" },
         maxExposedColumns: { file: "dimsync.yaml", document: 0, pointer: "/guards/maxExposedColumns", on: "key" },
       },
       place: { file: "dimsync.yaml", document: 0, pointer: "" },
-      policies: { existing: "report" },
+      review: "report",
       client: {
         concurrency: 8,
         columnConcurrency: 128,
