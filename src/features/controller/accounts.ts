@@ -14,7 +14,14 @@ export interface Registration {
   readonly everyMs: number;
 }
 
-export interface Account extends Registration {
+interface Counts {
+  readonly exposed: number;
+  readonly differences: number;
+  readonly manual: number;
+  readonly policy: number;
+}
+
+export interface Account extends Registration, Counts {
   readonly isDue: boolean;
   /** Not checked within three intervals. */
   readonly isStale: boolean;
@@ -25,10 +32,6 @@ export interface Account extends Registration {
   /** The newest commit that was checked, and its time. */
   readonly commit: string | null;
   readonly commitAt: string | null;
-  readonly exposed: number;
-  readonly differences: number;
-  readonly manual: number;
-  readonly policy: number;
   /** When a check first found something exposed. */
   readonly exposedSince: string | null;
   readonly findings: readonly Finding[];
@@ -109,7 +112,7 @@ export interface Commit {
 export interface Found {
   /** Absent if the account could not be read, and nothing worse is known than before. */
   readonly report?: Plan | undefined;
-  readonly counts: Pick<Account, "exposed" | "differences" | "manual" | "policy">;
+  readonly counts: Counts;
   readonly findings: readonly Finding[];
   readonly error?: string | undefined;
   readonly locked?: string | undefined;

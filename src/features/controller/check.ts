@@ -13,7 +13,7 @@ import type { Lease } from "../../core/records/records.ts";
 import { visible } from "../../core/text/control-characters.ts";
 import { andMore, joinParts } from "../../core/text/lists.ts";
 import { pathText, wholePath } from "../../core/text/paths.ts";
-import { type Account, beginRepairs, endRepairs, type Finding, type Found, stoppedRepairs, storeFound } from "./accounts.ts";
+import { type Account, beginRepairs, type Checked, endRepairs, type Finding, type Found, stoppedRepairs, storeFound } from "./accounts.ts";
 import { type Checkout, errorText } from "./checkout.ts";
 import type { Database } from "./database.ts";
 import type { Log } from "./log.ts";
@@ -34,17 +34,17 @@ export interface CheckOptions {
 export async function checkAccount(account: Account, options: CheckOptions): Promise<void> {
   const { database, checkout, run, log } = options;
   const { target: name, commit: known, commitAt } = account;
-  const target = checkout.target(name);
+  // At once: the checkout may be loaded again meanwhile.
+  const [target, checked] = [checkout.target(name), { before: account, commit: checkout.commit() }];
   if (target === undefined) return;
   if (known !== null && commitAt !== null && (await checkout.isBehind({ id: known, at: commitAt })))
     return log(
       `The checkout of this worker is older than commit ${known.slice(0, 12)}, which was checked before. It does not check this account until it is updated. To go back, revert with a new commit.`,
       { level: "warn", account: name },
     );
-  const checked = { before: account, commit: checkout.commit() };
   const began = performance.now();
   const { project, error: unloaded } = target;
-  const checking = project === undefined || unloaded !== undefined ? failed(unloaded ?? "") : compareAndRepair(project, account, options);
+  const checking = project === undefined || unloaded !== undefined ? failed(unloaded ?? "") : compareAndRepair(project, checked, options);
   const found = await Promise.resolve(checking).catch((error: unknown) => {
     run.signal.throwIfAborted();
     return failed(errorText(error));
@@ -67,12 +67,13 @@ interface Compared extends Found {
   readonly exposed: readonly ExposedChange[];
 }
 
-async function compareAndRepair(project: Project, account: Account, options: CheckOptions): Promise<Found> {
+async function compareAndRepair(project: Project, checked: Checked, options: CheckOptions): Promise<Found> {
+  const account = checked.before;
   const compared = await compare(project, account, options);
   if (account.sending !== null) await endRepairs(options.database, account.target, compared.exposed);
   const isAllowed = account.mode === "protect" && options.maxMode === "protect" && compared.locked === undefined;
   return isAllowed && compared.error === undefined && compared.exposed.length > 0
-    ? await repair(project, compared, { ...options, account })
+    ? await repair(project, compared, { ...options, checked })
     : compared;
 }
 
@@ -157,8 +158,9 @@ function traceOf({ attribution }: Change, object: string): Pick<Finding, "actor"
 }
 
 /** Sends only what protects, within the guards and under the lease of the records, and compares again. */
-async function repair(project: Project, compared: Compared, options: CheckOptions & { readonly account: Account }): Promise<Found> {
-  const { database, account, checkout, run, log } = options;
+async function repair(project: Project, compared: Compared, options: CheckOptions & { readonly checked: Checked }): Promise<Found> {
+  const { database, checked, checkout, run, log } = options;
+  const account = checked.before;
   const often = await stoppedRepairs(database, account.target);
   const isStopped = ({ address, path }: ExposedChange): boolean => often.some((one) => one.address === address && one.path === path);
   const [stopped, sent] = [compared.exposed.filter(isStopped), compared.exposed.filter((change) => !isStopped(change))];
@@ -170,7 +172,7 @@ async function repair(project: Project, compared: Compared, options: CheckOption
     const { actor = null, at = null } = traceOf({ path, field, risk, ...change }, "");
     return { address, path, actor, changedAt: actor === null ? null : at };
   });
-  if (!(await beginRepairs(database, repairs, { before: account, commit: checkout.commit(), what }))) return compared;
+  if (!(await beginRepairs(database, repairs, { ...checked, what }))) return compared;
   log(`Repairs ${what}.`, { account: account.target });
   // Without the database, other workers do not know what this one sends.
   const lost = new AbortController();

@@ -1,18 +1,15 @@
 import { gitText, runGit } from "../../core/git/process.ts";
 import { makeLocate } from "../../core/manifests/locate.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
-import { DimsyncError, ProblemsError } from "../../core/model/errors.ts";
+import { DimsyncError, messageOf, ProblemsError } from "../../core/model/errors.ts";
 import { placeText } from "../../core/model/problem.ts";
 import { projectGitState } from "../../core/operations/session.ts";
-import { counted } from "../../core/text/counts.ts";
 import type { Commit } from "./accounts.ts";
 
-/** A target of the checkout. */
+/** A target of the checkout: its project as it could be loaded last, and why it cannot be loaded now. */
 interface Target {
   readonly name: string;
-  /** As it could be loaded last; absent if it never could. */
-  readonly project?: Project;
-  /** Why it cannot be loaded now. */
+  readonly project?: Project | undefined;
   readonly error?: string;
 }
 
@@ -32,25 +29,26 @@ export interface Checkout {
 export function openCheckout(given: LoadOptions, folder: string): Checkout {
   // Each target has an account of its own, whatever the environment says about one.
   const options = { ...given, env: { ...given.env, DIMSYNC_BASE_URL: "", DIMSYNC_API_KEY_FILE: "", DIMSYNC_TARGET: "" } };
+  const { cwd, signal = new AbortController().signal } = options;
   const place = { folder, env: given.env };
   let commit: Commit | undefined;
   let targets: readonly Target[] = [];
+  const find = (name: string): Target | undefined => targets.find((target) => target.name === name);
   const loadTarget = async (name: string): Promise<Target> => {
-    const before = targets.find((target) => target.name === name)?.project;
     try {
       const project = await loadProject({ ...options, target: name, needsAccount: true });
-      return { name, project: await kept(project, options) };
+      // It stays in memory: without the texts of its files, and with the state of git, which is the same until it is loaded again.
+      const recordedGit = { state: await projectGitState(project, signal) };
+      return { name, project: { ...project, recordedGit, locate: makeLocate(cwd, () => undefined) } };
     } catch (error) {
-      options.signal?.throwIfAborted();
-      return { name, ...(before === undefined ? {} : { project: before }), error: errorText(error) };
+      signal.throwIfAborted();
+      return { name, project: find(name)?.project, error: errorText(error) };
     }
   };
   const load = async (): Promise<readonly Target[]> => {
+    const loaded: Target[] = [];
     try {
-      const names = await listTargets(options);
-      const loaded: Target[] = [];
-      // One after the other: they share the processor, and checks go on meanwhile.
-      for (const name of names) loaded.push(await loadTarget(name));
+      for (const name of await listTargets(options)) loaded.push(await loadTarget(name));
       return loaded;
     } catch (error) {
       if (targets.length === 0) throw error;
@@ -59,19 +57,15 @@ export function openCheckout(given: LoadOptions, folder: string): Checkout {
   };
   return {
     async refresh() {
-      const now = await headOf(folder, given);
-      if (now === undefined || now.id !== commit?.id) {
-        const loaded = await load();
-        // A pull in between: the next sweep loads again.
-        [targets, commit] = [loaded, now];
-      }
+      const [id, at] = (await gitText(place, ["log", "-1", "--format=%H %cI"]).catch(() => "")).split(" ");
+      const now = id === undefined || at === undefined ? undefined : { id, at };
+      if (now === undefined || now.id !== commit?.id) [targets, commit] = [await load(), now];
       return targets;
     },
-    target: (name) => targets.find((target) => target.name === name),
+    target: find,
     commit: () => commit,
     async isBehind(known) {
-      if (commit === undefined) return true;
-      if (commit.id === known.id) return false;
+      if (commit === undefined || commit.id === known.id) return commit === undefined;
       const isAncestor = async (older: string, newer: string): Promise<boolean> =>
         (await runGit(place, ["merge-base", "--is-ancestor", older, newer])).code === 0;
       if (await isAncestor(commit.id, known.id)) return true;
@@ -81,26 +75,12 @@ export function openCheckout(given: LoadOptions, folder: string): Checkout {
   };
 }
 
-async function headOf(folder: string, { env }: LoadOptions): Promise<Commit | undefined> {
-  const [id, at] = (await gitText({ folder, env }, ["log", "-1", "--format=%H %cI"]).catch(() => "")).split(" ");
-  return id === undefined || at === undefined ? undefined : { id, at };
-}
-
-/** A project that stays in memory: without the texts of its files, and with the state of git, which is the same until it is loaded again. */
-async function kept(project: Project, { cwd, signal = new AbortController().signal }: LoadOptions): Promise<Project> {
-  const state = await projectGitState(project, signal);
-  return { ...project, recordedGit: { state }, locate: makeLocate(cwd, () => undefined) };
-}
-
 /** A failure as one paragraph: the first problem with its place, and how many there are. */
 export function errorText(error: unknown): string {
-  if (error instanceof ProblemsError) {
-    const errors = error.diagnostics.filter(({ severity }) => severity === "error");
-    const [first] = errors;
-    const more = errors.length > 1 ? ` (and ${counted(errors.length - 1, "more error")})` : "";
-    if (first !== undefined) return `${first.code}: ${placeText(first)} ${first.message}${more}`;
-  }
-  if (error instanceof DimsyncError)
-    return `${error.code}: ${error.message.replace(/:$/u, "")}${error.command === undefined ? "" : `: ${error.command}`}`;
-  return `E_INTERNAL: ${error instanceof Error ? error.message : String(error)}`;
+  const problems = error instanceof ProblemsError ? error.diagnostics.filter(({ severity }) => severity === "error") : [];
+  const [first, ...more] = problems;
+  if (first !== undefined)
+    return `${first.code}: ${placeText(first)} ${first.message}${more.length > 0 ? ` (and ${more.length} more)` : ""}`;
+  if (!(error instanceof DimsyncError)) return `E_INTERNAL: ${messageOf(error)}`;
+  return `${error.code}: ${error.message}${error.command === undefined ? "" : ` ${error.command}`}`;
 }

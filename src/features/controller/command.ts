@@ -8,6 +8,7 @@ import { findConfig } from "../../core/manifests/config/file.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { isLocal, type Settings } from "../../core/model/settings/config.ts";
+import { wordsOf } from "../../core/records/postgres/connection.ts";
 import { dueAccounts, type Registration, readAccount, registerAccounts } from "./accounts.ts";
 import { type CheckOptions, checkAccount } from "./check.ts";
 import { type Checkout, errorText, openCheckout } from "./checkout.ts";
@@ -16,76 +17,68 @@ import type { ControllerFlags } from "./index.ts";
 import { logFormats, makeLog } from "./log.ts";
 import { servePage } from "./server.ts";
 
-const modes = ["report", "protect"] as const;
-
 /** How often each worker registers the targets of its checkout, and hands out what is due. */
 const sweepMs = 10_000;
 /** How long checks may take to end after a signal. */
 const drainMs = 60_000;
 const queue = "check";
+/** One job for each account. A worker without a heartbeat for so long is gone, and its accounts go on. */
+const queueOptions = { policy: "exclusive", heartbeatSeconds: 20, expireInSeconds: 3600, deleteAfterSeconds: 3600, retryLimit: 0 } as const;
 /** Of one host, of all workers together. */
-const accountsPerHost = 4;
+const groupConcurrency = 4;
 
 /** `dimsync controller`: scheduler, worker and page, until it is interrupted. */
 export async function runController(context: Context<ControllerFlags>): Promise<ExitCode> {
   const { io, flags, cwd } = context;
   const log = makeLog(choiceFlag("--log-format", flags.logFormat ?? "text", logFormats), io.stderr);
-  const maxMode = choiceFlag("--max-mode", flags.maxMode ?? "protect", modes);
-  const atOnce = wholeFlag("--accounts-at-once", flags.accountsAtOnce ?? "8", 1);
-  const listen = { listen: flags.listen ?? "127.0.0.1:8480", token: io.env["DIMSYNC_CONTROLLER_TOKEN"] ?? "" };
-  const config = findConfig({ cwd, env: io.env, ...(flags.config === undefined ? {} : { configFile: flags.config }) });
+  const maxMode = choiceFlag("--max-mode", flags.maxMode ?? "protect", ["report", "protect"] as const);
+  const localConcurrency = wholeFlag("--accounts-at-once", flags.accountsAtOnce ?? "8", 1);
+  const options = loadOptions(context, []);
+  const config = findConfig(options);
   if (config === undefined)
-    throw new DimsyncError(
-      "E_USAGE",
-      "The controller uses the project in the working directory, and there is no dimsync.yaml in it or above it.",
-    );
+    throw new DimsyncError("E_USAGE", `There is no dimsync.yaml in ${cwd} or above it. The controller checks the targets of one.`);
   io.catchSignals?.();
-  const folder = dirname(config);
   const url = flags.database ?? io.env["DIMSYNC_DATABASE_URL"] ?? "";
   const isShared = url !== "";
-  const checkout = openCheckout(loadOptions(context, []), folder);
-  const database = await openStore(isShared ? url : undefined, folder);
+  const database = await openStore(isShared ? url : undefined, dirname(config));
   try {
-    const page = await servePage(database, listen);
-    const where = isShared ? "PostgreSQL" : "an embedded database, which only this process can use";
-    log(`The controller works with ${where}. Page: ${page.url}`);
+    const page = await servePage(database, { listen: flags.listen ?? "127.0.0.1:8480", token: io.env["DIMSYNC_CONTROLLER_TOKEN"] ?? "" });
+    log(
+      `The controller works with ${isShared ? "PostgreSQL" : "an embedded database, which only this process can use"}. Page: ${page.url}`,
+    );
     const run = { env: io.env, signal: io.interrupted };
-    try {
-      await work({ database, checkout, maxMode, run, log }, { atOnce, isShared });
-    } finally {
-      page.close();
-    }
+    const checks = { database, checkout: openCheckout(options, dirname(config)), maxMode, run, log };
+    await work(checks, { localConcurrency, isShared }).finally(page.close);
   } finally {
     await database.close();
   }
   return 0;
 }
 
-interface WorkOptions {
-  readonly atOnce: number;
-  /** Whether other machines work, too: records must not be files of one of them. */
-  readonly isShared: boolean;
-}
-
-/** Checks accounts until the signal is aborted. */
-async function work(options: CheckOptions, { atOnce, isShared }: WorkOptions): Promise<void> {
+/** Checks accounts until the signal is aborted. `isShared`: other machines may work, too. */
+async function work(
+  options: CheckOptions,
+  { localConcurrency, isShared }: { readonly localConcurrency: number; readonly isShared: boolean },
+): Promise<void> {
   const { database, checkout, run, log } = options;
-  const sweepWith = (boss: PgBoss): Promise<void> => sweep(database, checkout, { boss, isShared });
-  const boss = await startQueue(database, (error) => log(`The queue: ${errorText(error)}`, { level: "error" }));
+  const boss = await startQueue(database, (error) => log(`The queue: ${wordsOf(error)}`, { level: "error" }));
+  const sweepAll = (): Promise<void> => sweep(database, checkout, { boss, isShared });
+  const handle = async (jobs: readonly { readonly data: { readonly target: string } }[]): Promise<void> => {
+    for (const { data } of jobs) {
+      const account = await readAccount(database, data.target);
+      // The account stays due, and the next sweep hands it out again.
+      if (account?.isDue === true) await checkAccount(account, options).catch(unlessStopped(data.target));
+    }
+  };
+  const unlessStopped = (account: string) => (error: unknown) => {
+    if (!run.signal.aborted) log(`Nothing was stored: ${errorText(error)}`, { level: "error", account });
+  };
   try {
-    await sweepWith(boss);
-    const handle = async ([job]: readonly { readonly data: { readonly target: string } }[]): Promise<void> => {
-      const account = job === undefined ? undefined : await readAccount(database, job.data.target);
-      if (account?.isDue !== true) return;
-      await checkAccount(account, options).catch((error: unknown) => {
-        if (!run.signal.aborted) log(`Nothing was stored: ${errorText(error)}`, { level: "error", account: account.target });
-        throw error;
-      });
-    };
-    await boss.work(queue, { localConcurrency: atOnce, pollingIntervalSeconds: 2, groupConcurrency: accountsPerHost }, handle);
+    await sweepAll();
+    await boss.work(queue, { localConcurrency, pollingIntervalSeconds: 2, groupConcurrency }, handle);
     while (!run.signal.aborted) {
       await sleep(sweepMs, undefined, { signal: run.signal }).catch(() => undefined);
-      if (!run.signal.aborted) await sweepWith(boss).catch((error: unknown) => log(errorText(error), { level: "error" }));
+      if (!run.signal.aborted) await sweepAll().catch((error: unknown) => log(errorText(error), { level: "error" }));
     }
   } finally {
     log("The controller stops: reads end, and writes in flight are completed.");
@@ -98,7 +91,7 @@ interface Sweep {
   readonly isShared: boolean;
 }
 
-/** Registers the targets of the checkout, and hands out those that are due. A target that cannot be loaded any more is handed out, too: its check says why. */
+/** Registers the targets of the checkout, and hands out those that are due. One that cannot be loaded any more is handed out, too: its check says why. */
 async function sweep(database: Database, checkout: Checkout, { boss, isShared }: Sweep): Promise<void> {
   const targets = await checkout.refresh();
   const settings = targets.flatMap(({ project }) => (project?.settings.controller === undefined ? [] : [project.settings]));
@@ -107,7 +100,9 @@ async function sweep(database: Database, checkout: Checkout, { boss, isShared }:
     throw new DimsyncError(
       "E_RECORDS_REFUSED",
       `The records of target ${local.target} are files of one machine, and other workers would not see them. Move them:`,
-      { command: `dimsync records migrate --to git -t ${local.target}` },
+      {
+        command: `dimsync records migrate --to git -t ${local.target}`,
+      },
     );
   const unknown = targets.flatMap(({ name, project }) => (project === undefined ? [name] : []));
   await registerAccounts(database, settings.map(registrationOf), unknown);
@@ -122,42 +117,34 @@ const registrationOf = ({ target, baseUrl, controller }: Settings): Registration
   return { target, host: baseUrl.startsWith("embedded:") ? baseUrl : new URL(baseUrl).host, mode, labels, everyMs };
 };
 
-/** A worker without a heartbeat for so long is gone, and its accounts go on. */
-const heartbeatSeconds = 20;
-const mostTries = 20;
-
 /**
- * Starts pg-boss, which takes care of what jobs need: one job for each account, heartbeats of workers, a cap for each host, and its own tables. If another
- * process creates these at the same moment, one of both fails and tries again.
+ * Starts pg-boss, which takes care of what jobs need: heartbeats of workers, a cap for each host, and its own tables. If another process creates these
+ * at the same moment, one of both fails and tries again.
  */
 async function startQueue({ boss: options }: Database, onError: (error: unknown) => void): Promise<PgBoss> {
   const { PgBoss } = await import("pg-boss").catch(missing("pg-boss@12.35.0"));
   // Jobs that are taken at the same time do not count each other for the cap of a host.
   const oneByOne = pLimit(1);
   const { executeSql } = options.db;
-  const db = {
-    ...options.db,
-    executeSql: (text: string, values?: unknown[]) =>
-      text.includes("SKIP LOCKED") ? oneByOne(executeSql, text, values) : executeSql(text, values),
-  };
+  const takeAlone = (text: string, values?: unknown[]) =>
+    text.includes("SKIP LOCKED") ? oneByOne(executeSql, text, values) : executeSql(text, values);
+  const intervals = { superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 };
   for (let tries = 1; ; tries++) {
     const boss = new PgBoss({
       ...options,
-      db,
+      ...intervals,
+      db: { ...options.db, executeSql: takeAlone },
       schema: "dimsync_queue",
       schedule: false,
-      superviseIntervalSeconds: 10,
-      monitorIntervalSeconds: 10,
     });
     boss.on("error", onError);
     try {
       await boss.start();
-      const jobs = { heartbeatSeconds, expireInSeconds: 3600, deleteAfterSeconds: 3600, retryLimit: 0 };
-      await boss.createQueue(queue, { policy: "exclusive", ...jobs });
+      await boss.createQueue(queue, queueOptions);
       return boss;
     } catch (error) {
       await boss.stop({ graceful: false, close: false }).catch(() => undefined);
-      if (tries === mostTries) throw error;
+      if (tries === 20) throw error;
       await sleep(250);
     }
   }

@@ -12,7 +12,7 @@ import { accountPage, accountsPage } from "./page.ts";
 interface PageOptions {
   /** HOST:PORT */
   readonly listen: string;
-  /** Of Bearer, or the password of Basic, which browsers ask for. "": none. */
+  /** "": none. */
   readonly token: string;
 }
 
@@ -27,9 +27,8 @@ export async function servePage(
   database: Database,
   { listen, token }: PageOptions,
 ): Promise<{ readonly url: string; readonly close: () => void }> {
-  const [, bracketed, plain, digits = ""] = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/u.exec(listen) ?? [];
-  const host = bracketed ?? plain ?? "";
-  const shownHost = bracketed === undefined ? host : `[${host}]`;
+  const [, shownHost = "", digits = ""] = /^(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/u.exec(listen) ?? [];
+  const host = shownHost.replace(/^\[|\]$/gu, "");
   if (digits === "" || Number(digits) > 65_535)
     throw new DimsyncError("E_USAGE", `Invalid --listen ${JSON.stringify(listen)}. Use HOST:PORT, such as 127.0.0.1:8480.`);
   if (token !== "" && token.length < 16)
@@ -107,14 +106,8 @@ function isAllowed({ headers }: IncomingMessage, token: string): boolean {
   // Without a token only this machine can connect; a page of another origin can make its name resolve to 127.0.0.1, and cannot change the Host header.
   if (token === "") return URL.canParse(`http://${headers.host}`) && isLoopback(new URL(`http://${headers.host}`).hostname);
   const [scheme = "", given = ""] = (headers.authorization ?? "").split(" ");
-  const isBasic = scheme.toLowerCase() === "basic";
-  const password = isBasic
-    ? Buffer.from(given, "base64")
-        .toString()
-        .replace(/^[^:]*:/u, "")
-    : scheme.toLowerCase() === "bearer"
-      ? given
-      : "";
+  const pair = Buffer.from(given, "base64").toString();
+  const password = { bearer: given, basic: pair.slice(pair.indexOf(":") + 1) }[scheme.toLowerCase()] ?? "";
   return timingSafeEqual(digest(password), digest(token));
 }
 

@@ -9,6 +9,7 @@ import { openCheckout } from "../../../src/features/controller/checkout.ts";
 import { type Database, openStore } from "../../../src/features/controller/database.ts";
 import { git, repositoryIn } from "../../support/git/remote.ts";
 import { ordersManifest } from "../../support/orders.ts";
+import type { Postgres } from "../../support/postgres/server.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService, type TestServiceOptions } from "../../support/service.ts";
@@ -33,6 +34,8 @@ export interface Project {
 
 interface ProjectOptions extends Pick<TestServiceOptions, "onExchange" | "faults"> {
   readonly database: "postgresql" | "embedded";
+  /** Default: the shared one. */
+  readonly server?: Postgres;
   /** Of each target: the value of `controller`. */
   readonly targets?: Readonly<Record<string, unknown>>;
   readonly notify?: unknown;
@@ -43,6 +46,7 @@ interface ProjectOptions extends Pick<TestServiceOptions, "onExchange" | "faults
 /** A checkout whose targets have one account; customers.email should be hashed, and is not. */
 export async function controlledProject({
   database,
+  server,
   targets = { test: { every: "1m", mode: "protect" } },
   notify,
   columns = "email: { hashed: true }",
@@ -51,7 +55,7 @@ export async function controlledProject({
 }: ProjectOptions): Promise<Project> {
   const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" }, ...ofService });
   onTestFinished(() => service.close());
-  const url = database === "embedded" ? undefined : await (await sharedPostgres()).database();
+  const url = database === "embedded" ? undefined : await (server ?? (await sharedPostgres())).database();
   const entries = await Promise.all(
     Object.entries(targets).map(async ([target, controller]) => [
       target,

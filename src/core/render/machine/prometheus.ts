@@ -1,14 +1,13 @@
 import { visible } from "../../text/control-characters.ts";
 
 type Labels = Readonly<Record<string, string>>;
-export type Sample = readonly [labels: Labels, value: number, suffix?: "_bucket" | "_sum" | "_count"];
+export type Sample = readonly [labels: Labels, value: number];
 
 interface Family {
   /** Without "dimsync_". */
   readonly name: string;
   readonly help: string;
-  readonly type: "gauge" | "counter" | "histogram";
-  /** Of a histogram: those of its buckets, then its sum and its count, each with its suffix. */
+  readonly type: "gauge";
   readonly samples: readonly Sample[];
 }
 
@@ -16,7 +15,7 @@ interface Family {
 export function familyText({ name, help, type, samples }: Family): string {
   if (samples.length === 0) return "";
   const full = `dimsync_${name}`;
-  return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${samples.map(([labels, value, suffix = ""]) => `${full}${suffix}${labelText(labels)} ${value}\n`).join("")}`;
+  return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${samples.map(([labels, value]) => `${full}${labelText(labels)} ${value}\n`).join("")}`;
 }
 
 function labelText(labels: Labels): string {

@@ -1,0 +1,182 @@
+// Workers as processes with a real PostgreSQL: they start at the same moment, are killed, frozen and cut off, and the accounts go on.
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { readAccount } from "../../../src/features/controller/accounts.ts";
+import { openStore } from "../../../src/features/controller/database.ts";
+import { ended, startCli } from "../../cli/built-cli.ts";
+import { git } from "../../support/git/remote.ts";
+import { ownPostgres, pgbouncerOfSuite, postgresOfSuite } from "../../support/postgres/shared.ts";
+import { fileNeeds, needs } from "../../support/programs.ts";
+import { waiting } from "../../support/waiting.ts";
+import { controlledProject, type Project } from "./world.ts";
+
+fileNeeds("postgresql");
+const shared = postgresOfSuite();
+const own = ownPostgres([]);
+const bouncer = pgbouncerOfSuite(shared);
+
+interface Process {
+  readonly child: ChildProcess;
+  readonly log: () => string;
+  readonly end: ReturnType<typeof ended>;
+}
+
+/** A worker on a machine of its own: a clone of the checkout. */
+function startProcess({ folder, env }: Project, more: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Process {
+  const clone = mkdtempSync(join(tmpdir(), "dimsync-clone-"));
+  onTestFinished(() => rmSync(clone, { recursive: true, force: true }));
+  git(folder, "clone", "--quiet", folder, clone);
+  const child = startCli(["controller", "--listen", "127.0.0.1:0", ...args], { cwd: clone, env: { ...env, ...more } });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let text = "";
+  child.stderr?.on("data", (chunk) => {
+    text += chunk;
+  });
+  return { child, log: () => text, end: ended(child) };
+}
+
+async function stored({ url = "", folder }: Project) {
+  const database = await openStore(url, folder);
+  onTestFinished(() => database.close());
+  return {
+    row: () => readAccount(database, "test"),
+    due: () => database.rows("update dimsync_controller.account set next_at = now() returning 1 as one"),
+    sql: (text: string) => database.rows<Record<string, unknown>>(text),
+  };
+}
+
+const project = (options: Partial<Parameters<typeof controlledProject>[0]> = {}) =>
+  controlledProject({ database: "postgresql", ...options });
+const hashesIn = (under: Project): number => under.service.requests.filter(({ method }) => method === "PATCH").length;
+
+test("four processes that start at the same moment on an empty database all come up, and share the accounts", async () => {
+  const targets = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [index === 0 ? "test" : `t${index}`, { every: "1m" }]));
+  const under = await project({ targets });
+  const processes = Array.from({ length: 4 }, () => startProcess(under));
+  const { sql } = await stored(under);
+  const unchecked = () => sql("select target from dimsync_controller.account where checked_at is null");
+  await vi.waitFor(
+    async () => expect([(await sql("select 1 from dimsync_controller.account")).length, await unchecked()]).toEqual([6, []]),
+    waiting,
+  );
+  for (const { child, log } of processes) expect([child.exitCode, log()]).toEqual([null, expect.stringContaining("works with PostgreSQL")]);
+  for (const { child } of processes) child.kill("SIGTERM");
+  for (const { end } of processes) expect(await end).toMatchObject({ code: 0 });
+});
+
+test("a worker that is killed in a repair: another one repairs once, and names it", async () => {
+  let first: Process | undefined;
+  const under = await project({
+    onExchange({ method }) {
+      if (method === "PATCH") first?.child.kill("SIGKILL");
+    },
+  });
+  first = startProcess(under);
+  await first.end;
+  expect(under.isReadable()).toBe(false);
+  const { row, sql } = await stored(under);
+  expect(await row()).toMatchObject({ sending: "Schemas/orders public.customers.email", isDue: true });
+  startProcess(under);
+  await vi.waitFor(async () => expect(await row()).toMatchObject({ sending: null, exposed: 0, error: null }), waiting);
+  expect(await sql("select done_at is not null as done from dimsync_controller.repair")).toEqual([{ done: true }]);
+  expect(hashesIn(under)).toBe(1);
+});
+
+test("a frozen worker that held the lease sends nothing when it wakes up", async () => {
+  let frozen: Process | undefined;
+  const under = await project({
+    onExchange({ method, path }) {
+      if (frozen !== undefined && method === "GET" && path.endsWith("/schemas")) frozen.child.kill("SIGSTOP");
+    },
+  });
+  frozen = startProcess(under);
+  const stopped = frozen.child;
+  await vi.waitFor(() => expect(under.service.requests.some(({ path }) => path.endsWith("/schemas"))).toBe(true), waiting);
+  frozen = undefined;
+  startProcess(under);
+  await vi.waitFor(() => expect(under.isReadable()).toBe(false), waiting);
+  const { row } = await stored(under);
+  await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 0, checkedAt: expect.any(String) }), waiting);
+  stopped.kill("SIGCONT");
+  stopped.kill("SIGTERM");
+  await new Promise((done) => stopped.once("exit", done));
+  expect([hashesIn(under), under.isReadable()]).toEqual([1, false]);
+});
+
+test("SIGTERM gives a check back, and nothing is stored", async () => {
+  let worker: Process | undefined;
+  const under = await project({
+    onExchange({ path }) {
+      if (path.endsWith("/schemas")) worker?.child.kill("SIGTERM");
+    },
+  });
+  worker = startProcess(under);
+  expect(await worker.end).toMatchObject({ code: 0 });
+  expect(await (await stored(under)).row()).toMatchObject({ isDue: true, checkedAt: null, failures: 0 });
+  expect(under.isReadable()).toBe(true);
+});
+
+test("the database is stopped, and crashes: nothing is written meanwhile, and the process recovers by itself", async () => {
+  const under = await project({ server: own, targets: { test: { every: "1m", mode: "protect" } } });
+  const worker = startProcess(under);
+  const { row, due } = await stored(under);
+  await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 0, checkedAt: expect.any(String) }), waiting);
+  for (const mode of ["fast", "immediate"] as const) {
+    const before = hashesIn(under);
+    await due();
+    own.stop(mode);
+    under.hash(false);
+    await vi.waitFor(() => expect(worker.log()).toContain("database"), waiting);
+    expect([hashesIn(under), under.isReadable()]).toEqual([before, true]);
+    own.start();
+    await vi.waitFor(() => expect(under.isReadable()).toBe(false), waiting);
+  }
+  expect(worker.child.exitCode).toBe(null);
+});
+
+test("the controller works through pgbouncer in transaction mode", needs("pgbouncer"), async () => {
+  const under = await project();
+  startProcess(under, { DIMSYNC_DATABASE_URL: bouncer.through(under.url ?? "") });
+  await vi.waitFor(() => expect(under.isReadable()).toBe(false), waiting);
+  const { row } = await stored(under);
+  await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 0, error: null, checkedAt: expect.any(String) }), waiting);
+});
+
+test("a process works with the tables of the next minor version", async () => {
+  const under = await project();
+  const { row, sql } = await stored(under);
+  await sql("select 1 as one");
+  shared.sql(
+    under.url ?? "",
+    "alter table dimsync_controller.account add column later integer not null default 0; create table dimsync_controller.later (a integer)",
+  );
+  startProcess(under);
+  await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 0, checkedAt: expect.any(String) }), waiting);
+});
+
+test("files of one machine are refused as records of several workers, with the command that moves them", async () => {
+  const under = await project();
+  const text = `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { test: { baseUrl: "${under.service.url}", apiKey: { $secret: { env: KEY } }, controller: {} } }\n`;
+  under.commit("dimsync.yaml", text);
+  const { code, stderr } = await startProcess(under).end;
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/E_RECORDS_REFUSED[\s\S]*dimsync records migrate --to git -t test/u)]);
+  expect(hashesIn(under)).toBe(0);
+});
+
+test("a worker follows its checkout when the commit changes", async () => {
+  const under = await project({ columns: "email: { hashed: false }" });
+  const child = startCli(["controller", "--listen", "127.0.0.1:0"], { cwd: under.folder, env: under.env });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const { row, due } = await stored(under);
+  await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 0, checkedAt: expect.any(String) }), waiting);
+  const { ordersManifest } = await import("../../support/orders.ts");
+  const commit = under.commit("manifests/all.yaml", ordersManifest("email: { hashed: true }"));
+  await vi.waitFor(async () => {
+    await due();
+    expect(await row()).toMatchObject({ commit });
+  }, waiting);
+  await vi.waitFor(() => expect(under.isReadable()).toBe(false), waiting);
+});
