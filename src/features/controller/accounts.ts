@@ -165,7 +165,7 @@ export async function noteNotified({ rows }: Database, target: string, fingerpri
 }
 
 /** A change that a repair reverts. */
-export interface Repair {
+interface Repair {
   readonly address: string;
   readonly path: string;
   /** Who had made it and when, if an event names it. */
