@@ -1,11 +1,11 @@
 // The controller with PostgreSQL.
 // `node bench/controller.mjs`: 200 accounts each minute for ten minutes, and the processor time of a check against that of a warm `drift`.
 // `node bench/controller.mjs soak`: 30 accounts, three workers, one of them killed each minute; people un-hash columns meanwhile. It is
-// judged by what the accounts received and have, not by what dimsync says. --accounts N, --minutes N: a shorter one.
+// judged by what the accounts received and have, not by what dimsync says. --accounts N, --minutes N: a shorter one. --dist FOLDER: another build.
 import { execFile, spawn } from "node:child_process";
 import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs, promisify } from "node:util";
@@ -13,7 +13,7 @@ import { rolldown } from "rolldown";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { accounts: { type: "string" }, minutes: { type: "string" } },
+  options: { accounts: { type: "string" }, minutes: { type: "string" }, dist: { type: "string" } },
 });
 const isSoak = positionals.includes("soak");
 const count = Number(values.accounts ?? (isSoak ? 30 : 200));
@@ -22,7 +22,8 @@ const workers = isSoak ? 3 : 1;
 const mostRepairs = 3;
 const run = promisify(execFile);
 const key = "bench-key";
-const bin = fileURLToPath(new URL("../dist/bin.cjs", import.meta.url));
+const dist = resolve(values.dist ?? fileURLToPath(new URL("../dist", import.meta.url)));
+const bin = join(dist, "bin.cjs");
 const folder = mkdtempSync(join(tmpdir(), "dimsync-bench-"));
 
 /** Imports a file in TypeScript, by its path in the repository. */
@@ -186,7 +187,7 @@ process.exit(isGood ? 0 : 1);
 /** The processor time of a `drift` of a loaded project, of the library in a process of its own, as often as the controller checked. */
 async function warmDriftMs() {
   const program = fileURLToPath(new URL("warm-drift.mjs", import.meta.url));
-  const library = pathToFileURL(fileURLToPath(new URL("../dist/index.js", import.meta.url))).href;
+  const library = pathToFileURL(join(dist, "index.js")).href;
   const targets = accounts.map(({ target }) => ({ cwd: project, target }));
   const input = JSON.stringify({ library, targets, perSecond: count / 60, seconds: 120 });
   const { stdout } = await run(process.execPath, [program, input], { env });
