@@ -1,6 +1,6 @@
 // `npm run bench` measures everything, `npm run bench -- W1 W3` some of it. `--dist DIR` uses an
 // existing build; otherwise it builds. `--runs N`. `--small` makes W8 to W11 fifty times smaller, to
-// try the benchmark itself. Prints Markdown for docs/performance.md.
+// try the benchmark itself. Prints Markdown for .github/PERFORMANCE.md.
 import { execFileSync, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir, totalmem } from "node:os";

@@ -1,6 +1,6 @@
 // The health check of the image: exits with 0 if the container is healthy. Of `dimsync controller`, it asks /healthz
-// at the address of --listen: an account that fails is no reason to restart. The command line is that of process 1, which is `init` with the same arguments if
-// the container has one.
+// at the address of --listen: a restart does not help an account that fails. The command line is that of process 1,
+// which is `init` with the same arguments if the container has one.
 const { readFileSync } = require("node:fs");
 
 const args = readFileSync(process.argv[2] ?? "/proc/1/cmdline", "utf8").split("\0");

@@ -1,4 +1,4 @@
-// A lean Terraform provider for the benchmark (docs/performance.md). Its resource is the schema
+// A lean Terraform provider for the benchmark (.github/PERFORMANCE.md). Its resource is the schema
 // configuration of one integration, in two forms: in bench_schemas_json, `schemas` is a JSON string, and in
 // bench_schemas, nested maps. It needs only Go's standard library, so that it builds without a network.
 //
