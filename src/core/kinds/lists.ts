@@ -22,6 +22,8 @@ interface Setting {
   readonly exposes?: string;
   /** Settings of one group change each other: a schedule. */
   readonly group?: "schedule";
+  /** Whether a change moves the integration out of its protection, or its data to other readers: dimsync never sends it after the create. */
+  readonly isManual?: true;
   /** What to do in the service if no request changes it. `is`: the integration, as a sentence names it. */
   readonly byHand: (after: JsonValue, is: string) => string;
 }
@@ -31,9 +33,9 @@ const change =
   (after, is) =>
     after === null ? `Clear the ${what} of ${is} in the service` : `Set the ${what} of ${is} to ${JSON.stringify(after)} in the service`;
 
-/** All settings: what `spec.settings` can have, PATCH writes and a create takes. */
+/** All settings: what `spec.settings` can have and a create takes. PATCH writes those that are not manual. */
 export const settings: Readonly<Record<keyof IntegrationSettings, Setting>> = {
-  name: { isListed: true, byHand: (after, is) => `Rename ${is} to ${JSON.stringify(after)} in the service` },
+  name: { isListed: true, isManual: true, byHand: (after, is) => `Rename ${is} to ${JSON.stringify(after)} in the service` },
   paused: {
     isListed: true,
     inCreate: { name: "enabled", of: (paused) => paused !== true },
@@ -44,13 +46,13 @@ export const settings: Readonly<Record<keyof IntegrationSettings, Setting>> = {
   replicationFrequency: { ifAbsent: "manual", group: "schedule", byHand: change("replication frequency") },
   cronExpression: { ifAbsent: null, group: "schedule", byHand: change("cron expression") },
   baseTime: { ifAbsent: null, group: "schedule", byHand: change("base time") },
-  destinationSchema: { byHand: change("schema at the destination") },
+  destinationSchema: { isManual: true, byHand: change("schema at the destination") },
   onSchemaUpdate: {
     risk: riskOfNewColumns,
     exposes: "new columns can be replicated, unhashed, before a plan sees them",
     byHand: change("behaviour for schema changes"),
   },
-  agentId: { ifAbsent: null, byHand: change("agent") },
+  agentId: { ifAbsent: null, isManual: true, byHand: change("agent") },
 };
 
 /** Values of `onSchemaUpdate` that replicate nothing new. */

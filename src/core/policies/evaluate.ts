@@ -26,8 +26,6 @@ import { policyQuestion, type Violated, type Violation } from "./violations.ts";
 
 /** One integration, as policies see it. */
 export interface PolicyTarget extends IntegrationNames {
-  /** If the plan renames it: its names until then. */
-  readonly namesBefore?: readonly string[];
   /** What the findings name. */
   readonly address: Address;
   readonly live: LiveSchemas;
@@ -44,7 +42,7 @@ export interface PolicyTarget extends IntegrationNames {
 }
 
 /** Of an integration that nothing changes, and whose values no SchemaConfig decides. */
-export const unchangedTarget: Omit<PolicyTarget, "address" | "live" | "names" | "namesBefore" | "labels" | "columnLabels"> = {
+export const unchangedTarget: Omit<PolicyTarget, "address" | "live" | "names" | "labels" | "columnLabels"> = {
   planned: new Map(),
   isCreated: false,
   causeOf: () => undefined,
@@ -138,10 +136,8 @@ interface Check {
 function add({ policy, findings, exempt, covering }: FoundOfPolicy, violated: Violated, check: Check): void {
   const { path, key, next } = violated;
   const { today } = check.options;
-  const { isCreated, labels, namesBefore: names } = check.target;
-  // This run causes every finding of an integration that it creates, or renames so that the policy selects it.
-  const isCausing = isCreated || (names !== undefined && !policy.selects({ names, labels }));
-  const now = isCausing ? undefined : violated.now;
+  // This run causes every finding of an integration that it creates.
+  const now = check.target.isCreated ? undefined : violated.now;
   const violation = next ?? now;
   if (violation === undefined) return;
   const all = policy.exemptions(

@@ -7,7 +7,6 @@ import { type IntegrationNames, integrationNames, labelScopes, nameInAddresses, 
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
 import { eachChange } from "../../model/changes.ts";
 import { ServiceError } from "../../model/errors.ts";
-import { maySend } from "../../model/extended.ts";
 import type { PolicyFinding, UsedExemption } from "../../model/findings.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
@@ -109,7 +108,7 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
     view,
     evaluator,
     collected,
-    namesOf: round.kind === "Plan" ? plannedNames(account) : integrationNames(account),
+    namesOf: integrationNames(account),
     labelsOf: labelScopes(withLabelsOfBase(account, session.project, options)),
     configured: policies.length === 0 ? new Set() : configuredIntegrations(round, view),
   };
@@ -142,26 +141,12 @@ function withLabelsOfBase(account: AccountView, { columnLabels: now }: LoadedPro
   return { ...account, columnLabels: labelRoots({ defined, columns, patterns: [...(now?.patterns ?? []), ...before.patterns] }) };
 }
 
-type PlannedNames = Pick<PolicyTarget, keyof IntegrationNames | "namesBefore">;
-
-/** With the name that the plan gives an integration. Until the service has it, the policies of its other names hold, too. */
-function plannedNames(account: AccountView): (liveId: string) => PlannedNames {
-  const namesOf = integrationNames(account);
-  return (liveId) => {
-    const now = namesOf(liveId);
-    const name = maySend(account.extended, "PATCH /v1/integrations/{id}")
-      ? account.naming.manifests.get(liveId)?.spec.settings?.name
-      : undefined;
-    return name === undefined || now.names.includes(name) ? now : { ...now, names: [...now.names, name], namesBefore: now.names };
-  };
-}
-
 interface Check {
   readonly round: Round;
   readonly view: CheckedAccount;
   readonly evaluator: PolicyEvaluator;
   readonly collected: Collected;
-  readonly namesOf: (liveId: string) => PlannedNames;
+  readonly namesOf: (liveId: string) => IntegrationNames;
   /** Undefined if the project has no Classification. */
   readonly labelsOf: ((liveId: string) => LabelScope) | undefined;
   /** The ids of the integrations in scope that a SchemaConfig selects. */

@@ -142,7 +142,7 @@ function expectInstruction(path: Pointer, expected: JsonValue, live: LiveIntegra
   const instead = `or correct spec.expect${dotted(path)}`;
   return byHand === undefined
     ? `dimsync has no request that changes it. Correct ${integrationText(live)} in the service, ${instead}.`
-    : `${byHand}, ${instead}: spec.expect is never sent. With service: { extended: true }, dimsync sends spec.settings${dotted(path)}.`;
+    : `${byHand.step}, ${instead}: ${byHand.why}`;
 }
 
 const dotted = (path: Pointer): string => path.replaceAll("/", ".");

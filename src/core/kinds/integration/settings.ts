@@ -62,7 +62,7 @@ interface SettingsUnit {
   readonly resource: Resource<IntegrationSpec>;
 }
 
-/** The differences of the settings: one update if the service has a request for them, else manual steps. `requires`: what must be sent before replication may resume. */
+/** The differences of the settings: manual steps, and one update if the service has a request for the others. `requires`: what must be sent before replication may resume. */
 export function settingChanges(
   { address, resource }: SettingsUnit,
   live: LiveIntegration,
@@ -74,19 +74,20 @@ export function settingChanges(
   const kept = different.flatMap(({ path, wanted, live: shown }) => sentInVain({ address, path, wanted, live: shown }, account) ?? []);
   const open = different.filter(({ path }) => !kept.some((one) => one.path === path));
   const reason = "the service does not show the value";
+  const isSent = maySend(account.extended, "PATCH /v1/integrations/{id}");
+  const [sent, byHand] = [
+    open.filter(({ name }) => isSent && !settings[name].isManual),
+    open.filter(({ name }) => !isSent || settings[name].isManual),
+  ];
   return {
     unverifiable: unshown.length === 0 ? [] : [{ address, paths: unshown, reason }],
     notKept: kept,
-    ...(maySend(account.extended, "PATCH /v1/integrations/{id}")
-      ? {
-          items: updateOf(resource, live, {
-            open: open.filter(({ path }) => !account.ignored(address, path)),
-            requires,
-            isDrift: account.isDrift,
-          }),
-          manual: [],
-        }
-      : { items: [], manual: open.map((one) => ({ address, ...manualStep(one, live, account.extended) })) }),
+    items: updateOf(resource, live, {
+      open: sent.filter(({ path }) => !account.ignored(address, path)),
+      requires,
+      isDrift: account.isDrift,
+    }),
+    manual: byHand.map((one) => ({ address, ...manualStep(one, live, account.extended) })),
   };
 }
 
@@ -138,16 +139,28 @@ const bodyOf = (changes: readonly PathChange<DraftFacts>[]): JsonObject =>
 export const integrationText = ({ id, name }: LiveIntegration): string =>
   name === "" ? `the integration ${id}` : `the integration ${JSON.stringify(name)} (${id})`;
 
-/** How to change the setting at this path by hand; undefined if there is none. */
-export function settingByHand(path: Pointer, after: JsonValue, live: LiveIntegration): string | undefined {
+/** How to change the setting at this path by hand, and which request changes it; undefined if there is none. */
+export function settingByHand(
+  path: Pointer,
+  after: JsonValue,
+  live: LiveIntegration,
+): { readonly step: string; readonly why: string } | undefined {
   const name = names.find((one) => path === `/${one}`);
-  return name === undefined ? undefined : settings[name].byHand(after, integrationText(live));
+  if (name === undefined) return undefined;
+  const why = settings[name].isManual
+    ? neverSent
+    : `spec.expect is never sent. With service: { extended: true }, dimsync sends spec.settings.${name}.`;
+  return { step: settings[name].byHand(after, integrationText(live)), why };
 }
+
+/** Why dimsync sends no change of a manual setting: the end of a sentence. */
+const neverSent =
+  "dimsync never sends it: a change can take the integration out of the rules that protect it, or show its data to other readers.";
 
 /** What to do by hand, and why no request does it. */
 function manualStep({ name, path, wanted, live: actual }: Compared, live: LiveIntegration, extended: Extended | undefined) {
   const byHand = settings[name].byHand(wanted, integrationText(live));
-  const why = whyNotSent(extended, "PATCH /v1/integrations/{id}");
+  const why = settings[name].isManual ? neverSent : whyNotSent(extended, "PATCH /v1/integrations/{id}");
   return { path, expected: wanted, actual, instruction: `${byHand}, or correct spec.settings.${name}: ${why}` };
 }
 

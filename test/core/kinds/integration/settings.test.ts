@@ -25,14 +25,18 @@ function compared(manifests: readonly Resource[], { shown = live, ...more }: Sma
 describe("with the switch on, PATCH has the settings that differ", () => {
   test.each<[string, IntegrationSettings, readonly object[]]>([
     ["none, if all are equal", { name: "Orders", paused: false, replicationFrequency: "60", cronExpression: null }, []],
-    ["a name", { name: "Orders (EU)", paused: false }, [{ name: "Orders (EU)" }]],
-    ["null, which clears", { agentId: null, baseTime: null }, []],
+    ["null, which clears", { cronExpression: null, baseTime: null }, []],
+    ["none of a name, a destination schema or an agent", { name: "Orders (EU)", destinationSchema: "eu", agentId: "a-2" }, []],
     [
       "a schedule",
       { replicationFrequency: "cron", cronExpression: "0 4 * * *" },
       [{ replicationFrequency: "cron", cronExpression: "0 4 * * *" }],
     ],
-    ["what protects in a request of its own", { name: "X", onSchemaUpdate: "ignoreAll" }, [{ onSchemaUpdate: "ignoreAll" }, { name: "X" }]],
+    [
+      "what protects in a request of its own",
+      { paused: true, onSchemaUpdate: "ignoreAll" },
+      [{ onSchemaUpdate: "ignoreAll" }, { paused: true }],
+    ],
   ])("%s", (_, declared, bodies) => {
     expect(requestsOf(compared([orders(declared)]))).toEqual(bodies.map((body) => ["PATCH /v1/integrations/8f1c", body]));
   });
@@ -65,24 +69,24 @@ describe("with the switch on, PATCH has the settings that differ", () => {
     const requiredBy = (manifests: readonly Resource[]) => compared(manifests, paused).items.map(({ requires }) => requires);
     expect(requiredBy([orders({ paused: false }), config])).toEqual([["Schemas/orders"]]);
     expect(requiredBy([orders({ paused: false })])).toEqual([undefined]);
-    expect(compared([orders({ name: "X" }), config], paused).items.map(({ requires }) => requires)).toEqual([undefined]);
+    expect(compared([orders({ baseTime: "04:00" }), config], paused).items.map(({ requires }) => requires)).toEqual([undefined]);
   });
 
   test("a value that the service accepted and did not keep is not sent again, until it or the account changes", () => {
-    const kept = { wanted: "a-2", live: null, since: "2026-01-01T00:00:00Z" };
-    const notKept = new Map([["Integration/orders", new Map([["/agentId", kept]])]]);
-    expect(compared([orders({ agentId: "a-2" })], { notKept })).toMatchObject({
+    const kept = { wanted: "04:00", live: null, since: "2026-01-01T00:00:00Z" };
+    const notKept = new Map([["Integration/orders", new Map([["/baseTime", kept]])]]);
+    expect(compared([orders({ baseTime: "04:00" })], { notKept })).toMatchObject({
       items: [],
-      notKept: [{ path: "/agentId", wanted: "a-2" }],
+      notKept: [{ path: "/baseTime", wanted: "04:00" }],
     });
-    expect(requestsOf(compared([orders({ agentId: "a-3" })], { notKept }))).toHaveLength(1);
+    expect(requestsOf(compared([orders({ baseTime: "05:00" })], { notKept }))).toHaveLength(1);
   });
 
   test("what the service does not show is unverifiable, and not sent", () => {
     const brief = liveIntegration("8f1c", "Orders", "orders-pg");
-    const { items, unverifiable } = compared([orders({ name: "X", agentId: "a-1" })], { shown: brief });
-    expect(items.flatMap(({ requests }) => requests.map(({ body }) => body))).toEqual([{ name: "X" }]);
-    expect(unverifiable).toMatchObject([{ paths: ["/agentId"] }]);
+    const { items, unverifiable } = compared([orders({ paused: true, baseTime: "04:00" })], { shown: brief });
+    expect(items.flatMap(({ requests }) => requests.map(({ body }) => body))).toEqual([{ paused: true }]);
+    expect(unverifiable).toMatchObject([{ paths: ["/baseTime"] }]);
   });
 });
 
@@ -96,6 +100,17 @@ describe("without a request for it, a difference is a manual step that says why"
     expect(manual).toMatchObject([{ path: "/paused", expected: true, actual: false, instruction: expect.stringContaining(why) }]);
     expect(manual[0]?.instruction).toContain('Pause the integration "Orders" (8f1c)');
   });
+});
+
+test.each([
+  ["name", "Orders (EU)", 'Rename the integration "Orders" (8f1c) to "Orders (EU)"'],
+  ["destinationSchema", "eu", "Set the schema at the destination"],
+  ["agentId", "a-2", "Set the agent"],
+])("%s is compared, and changed by hand with the switch on, too", (name, value, step) => {
+  const { items, manual } = compared([orders({ [name]: value })]);
+  expect(items).toEqual([]);
+  expect(manual).toMatchObject([{ path: `/${name}`, expected: value, instruction: expect.stringContaining(step) }]);
+  expect(manual[0]?.instruction).toContain("dimsync never sends it");
 });
 
 test("a setting that is also in create or expect is compared once", () => {
