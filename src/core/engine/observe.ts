@@ -1,11 +1,13 @@
+import { blocked, mayHaveName, otherwise } from "../kinds/identity.ts";
 import { conflicts, kindNamed, kinds } from "../kinds/index.ts";
 import type { AccountView, Identity } from "../kinds/kind.ts";
+import { integrations } from "../kinds/lists.ts";
 import { accountLists, indexed } from "../kinds/lookup.ts";
 import { labelRoots } from "../kinds/patterns/labels.ts";
 import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { isFailedCreation, readOr, ServiceError } from "../model/errors.ts";
-import { defined, isObject } from "../model/json/json.ts";
+import { defined } from "../model/json/json.ts";
 import { keptById, nothingKept } from "../model/kept.ts";
 import { addAll } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
@@ -15,6 +17,7 @@ import type { Code } from "../model/titles.ts";
 import type { RecordsState } from "../records/records.ts";
 import { enumerate } from "../text/describe.ts";
 import { andMore, grouped } from "../text/lists.ts";
+import { bindCommand } from "../text/shell.ts";
 import type { Ignored } from "./scope.ts";
 import type { LoadedProject } from "./session.ts";
 
@@ -74,7 +77,7 @@ export async function observeAccount(input: ObserveInput): Promise<ObservedAccou
     account: withIgnored(withIdentities(account, identities), input.ignored),
     problems: all,
     unreadLists: lists.unread,
-    suspicions: [...lists.suspicions, ...ids.flatMap(leftOut)],
+    suspicions: [...lists.suspicions, ...ids.flatMap((one) => leftOut(one, lists.entries))],
     complete: all.every(({ isIncomplete }) => isIncomplete !== true),
   };
 }
@@ -144,34 +147,58 @@ type ReadById = { readonly list: List; readonly id: string } & (
   | { readonly state: "failed"; readonly error: ServiceError }
 );
 
-/** Reads the pinned and bound ids that their list does not contain, in the order of the manifests. */
-function observeIds(input: ObserveInput, { items, unread }: ObservedLists): Promise<readonly ReadById[]> {
+/** Reads the pinned and bound ids that their list does not contain, and those that earlier runs covered, in the order of the manifests. */
+function observeIds(input: ObserveInput, { items, unread, entries }: ObservedLists): Promise<readonly ReadById[]> {
+  const covered = coveredNames(input);
   const readOne = async (list: List, id: string): Promise<ReadById> => {
     const object = await readOr(
       () => input.reads.one(list, id),
       (error) => error,
     );
     if (object instanceof ServiceError) return { list, id, state: isFailedCreation(object) ? "not-created" : "failed", error: object };
-    return object === undefined ? { list, id, state: "gone" } : { list, id, state: "found", object };
+    if (object !== undefined) return { list, id, state: "found", object };
+    const entry = entries.get(list)?.find((one) => mayBe(one, id, covered.get(id)));
+    return entry === undefined ? { list, id, state: "gone" } : { list, id, state: "failed", error: unreadError(list, id, entry) };
   };
   return Promise.all(
     kinds.flatMap(({ name, list }) => {
       const listed = list === undefined || unread.has(list) ? undefined : items.get(list);
       if (list === undefined || listed === undefined) return [];
       const known = new Set(listed.map(({ id }) => id));
-      const ids = new Set(input.compared.flatMap((resource) => (resource.kind === name ? (knownId(resource, input) ?? []) : [])));
+      const ids = new Set([
+        ...input.compared.flatMap((resource) => (resource.kind === name ? (knownId(resource, input) ?? []) : [])),
+        ...(list.name === integrations.name ? covered.keys() : []),
+      ]);
       return [...ids].filter((id) => !known.has(id)).map((id) => readOne(list, id));
     }),
   );
 }
 
+/** The integrations that manifests covered in an earlier run, by id, with the name that they had then if it is recorded. */
+function coveredNames({ records, compared }: ObserveInput): ReadonlyMap<string, string | undefined> {
+  const names = compared.flatMap(({ address }) => [...(records.covered?.get(address) ?? [])]);
+  const hasSchemas = compared.some(({ kind }) => kindNamed(kind)?.schemas !== undefined);
+  const kept = hasSchemas ? (records.kept?.integrations ?? []).flatMap(({ ids }) => ids) : [];
+  return new Map([...kept.map((id) => [id, undefined] as const), ...names]);
+}
+
+/** Whether an entry that could not be read may be the object. */
+const mayBe = (entry: UnreadEntry, id: string, name: string | undefined): boolean =>
+  entry.id === undefined ? entry.name === undefined || name === undefined || entry.name === name : entry.id === id;
+
+function unreadError({ name }: List, id: string, { why }: UnreadEntry): ServiceError {
+  const path = `/v1/${name}/${id}`;
+  const reason = `An earlier run covered ${id}, GET of it returns 404, and an entry of the list that may be it cannot be read. ${why}`;
+  return new ServiceError("E_MALFORMED_ANSWER", `GET ${path}: ${reason}`, { method: "GET", path, sent: "answered", reason });
+}
+
 /** The list may lack what the service still creates. */
 const isListed = (object: Listed): boolean => !("isInCreation" in object);
 
-const leftOut = (one: ReadById): readonly Suspicion[] => {
+const leftOut = (one: ReadById, entries: ObservedLists["entries"]): readonly Suspicion[] => {
   const { id, list } = one;
   const { name } = list;
-  return one.state === "found" && isListed(one.object)
+  return one.state === "found" && isListed(one.object) && !entries.get(list)?.some((entry) => mayBe(entry, id, one.object.name))
     ? [{ list, why: `GET /v1/${name} does not contain ${id}, but GET /v1/${name}/${id} returns it.` }]
     : [];
 };
@@ -245,7 +272,7 @@ function identifyAll(
       const failure = failedIds.get(id);
       const identity =
         failure !== undefined && isFailedCreation(failure)
-          ? blockedAs("E_CREATION_FAILED", creationFailed(id, failure))
+          ? blocked("E_CREATION_FAILED", creationFailed(id, failure))
           : isUnread || failure !== undefined
             ? unreadIdentity
             : unlessUnread(resource, kind.identify(resource, view), kind.list === undefined ? [] : (entries.get(kind.list) ?? []));
@@ -262,28 +289,17 @@ const unreadIdentity: Identity = {
   message: "A read that it needs failed, so it is not known whether it exists.",
 };
 
-const blockedAs = (code: Code, message: string): Identity => ({ state: "blocked", code, message });
-
 /** What looks missing may be an entry that could not be read. */
 function unlessUnread(resource: Resource, identity: Identity, entries: readonly UnreadEntry[]): Identity {
-  const isMissing = identity.state === "blocked" && missingCodes.has(identity.code);
-  const [first] =
-    identity.state === "absent"
-      ? entries
-      : isMissing
-        ? entries.filter(({ name }) => name === undefined || namesOf(resource).includes(name))
-        : [];
+  const isMissing = identity.state === "absent" || (identity.state === "blocked" && missingCodes.has(identity.code));
+  const first = isMissing ? entries.find(({ name }) => mayHaveName(resource, name)) : undefined;
   if (first === undefined) return identity;
-  return blockedAs(
+  const { address } = resource;
+  return blocked(
     "E_READ_FAILED",
-    `It may be an entry of the list that could not be read: ${entryText(first)}. Fix or remove that entry in the service.`,
+    `It may be an entry of the list that could not be read: ${entryText(first)}. ${otherwise(address, "fix or remove that entry")}`,
+    bindCommand(address, first.id),
   );
-}
-
-/** The live names that a manifest may look for. */
-function namesOf({ name, spec }: Resource): readonly unknown[] {
-  const members = isObject(spec) ? [spec, spec["match"], spec["expect"]] : [];
-  return [name, ...members.map((member) => (isObject(member) ? member["name"] : undefined))];
 }
 
 const missingCodes: ReadonlySet<Code> = new Set(["E_INTEGRATION_MISSING", "E_TAG_MISSING"]);
@@ -362,8 +378,8 @@ function withoutShared(input: ObserveInput, identities: ReadonlyMap<Address, Ide
     pair.filter((resource) => knownId(resource, input) === undefined).map(({ address }) => [address, message] as const),
   );
   const idOf = new Map(found.map(({ resource, id }) => [resource.address, id]));
-  const blocked = [...alike, ...shared].map(
-    ([address, message]) => [address, { ...blockedAs("E_SHARED_IDENTITY", message), ...defined({ id: idOf.get(address) }) }] as const,
+  const refused = [...alike, ...shared].map(
+    ([address, message]) => [address, { ...blocked("E_SHARED_IDENTITY", message), ...defined({ id: idOf.get(address) }) }] as const,
   );
-  return blocked.length === 0 ? identities : new Map([...identities, ...blocked]);
+  return refused.length === 0 ? identities : new Map([...identities, ...refused]);
 }

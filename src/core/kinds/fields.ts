@@ -1,5 +1,5 @@
 import type { Address } from "../model/address.ts";
-import { idOf, memberOf, optionalTextOf, type Part, textOf } from "../model/decode.ts";
+import { idOf, memberOf, type Part, shownText, textOf } from "../model/decode.ts";
 import { defined, type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { NotKept } from "../model/plan.ts";
@@ -11,10 +11,10 @@ import type { AccountView, LiveView } from "./kind.ts";
 const forms = {
   id: idOf,
   text: textOf,
-  optional: optionalTextOf,
-  textOrEmpty: (part: Part) => optionalTextOf(part) ?? "",
+  optional: shownText,
+  textOrEmpty: (part: Part) => shownText(part) ?? "",
   /** An empty text counts as absent. */
-  filled: (part: Part) => optionalTextOf(part) || undefined,
+  filled: (part: Part) => shownText(part) || undefined,
   /** Anything but a list of texts counts as absent. */
   texts: ({ value }: Part): readonly string[] | undefined =>
     Array.isArray(value) && value.every((one) => typeof one === "string") ? value : undefined,

@@ -1,5 +1,5 @@
 import { type Address, type Binding, byText, kindOf } from "../model/address.ts";
-import type { JsonValue } from "../model/json/json.ts";
+import { isObject, type JsonValue } from "../model/json/json.ts";
 import type { Blocked, Deferred, DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Listed } from "../model/service.ts";
@@ -37,6 +37,25 @@ export const candidateTexts = (objects: readonly Candidate[]): string =>
 interface Candidate extends Listed {
   readonly createdAt: string | undefined;
 }
+
+/**
+ * Whether a live object with this name may be the manifest's, although nothing else of it is shown. A service that names an integration
+ * itself uses the name of its source. Undefined: the name is not shown either.
+ */
+export function mayHaveName({ name, spec }: Resource, shown: string | undefined): boolean {
+  const nameIn = (part: unknown): unknown => (isObject(part) ? part["name"] : undefined);
+  const { match, expect, settings, create } = isObject(spec) ? spec : {};
+  const source = nameIn(isObject(create) ? create["sourceConfig"] : undefined);
+  return (
+    !shown ||
+    [name, ...[spec, match, expect, settings, create].map(nameIn)].includes(shown) ||
+    (typeof source === "string" && shown.includes(source))
+  );
+}
+
+/** The ways on from an entry that may be the manifest's object. */
+export const otherwise = (address: Address, repair: string): string =>
+  `If it is the same, bind it. Otherwise, ${repair} in the service; until then, --exclude ${shellWord(address)} leaves the manifest out.`;
 
 /** What is recorded for the object `id`, under the resource's address or under the one that it was renamed from. */
 export function recordOf(resource: Resource, id: string, account: AccountView): Binding | undefined {

@@ -1,5 +1,6 @@
-import { idOf, listOf, memberOf, optionalFlagOf, optionalTextOf, type Part, textOf } from "../model/decode.ts";
-import { defined, type JsonValue } from "../model/json/json.ts";
+import { idOf, listOf, memberOf, optionalTextOf, type Part, shownFlag, shownText, textOf } from "../model/decode.ts";
+import { readNow } from "../model/errors.ts";
+import { defined, isObject, type JsonValue } from "../model/json/json.ts";
 import type { LiveIntegration, LiveReference, LiveUser } from "../model/live.ts";
 import type { Risk } from "../model/plan.ts";
 import type { IntegrationCreate, IntegrationSettings } from "../model/resource.ts";
@@ -89,7 +90,7 @@ export const integrations: List<LiveIntegration> = {
     return decodeIntegration(inside.value === undefined || inside.value === null ? data : inside);
   },
   inCreation: (id) => ({ ...unshownIntegration, id, isInCreation: true }),
-  lacks: ({ source, destination }) => (source === undefined ? "source" : destination === undefined ? "destination" : undefined),
+  lacks: ({ source, destination }) => (!source?.id ? "source" : !destination?.id ? "destination" : undefined),
   isCreated: true,
   details,
 };
@@ -100,8 +101,8 @@ export const users: List<LiveUser> = {
   decode: (part) => ({
     id: idOf(memberOf(part, "id")),
     email: textOf(memberOf(part, "email")),
-    name: optionalTextOf(memberOf(part, "name")),
-    createdAt: optionalTextOf(memberOf(part, "createdAt")),
+    name: shownText(memberOf(part, "name")),
+    createdAt: shownText(memberOf(part, "createdAt")),
   }),
 };
 
@@ -109,24 +110,35 @@ function decodeIntegration(part: Part): LiveIntegration {
   return {
     id: idOf(memberOf(part, "id")),
     name: optionalTextOf(memberOf(part, "name")) ?? "",
-    createdAt: optionalTextOf(memberOf(part, "createdAt")),
-    paused: optionalFlagOf(memberOf(part, "paused")),
+    createdAt: shownText(memberOf(part, "createdAt")),
+    paused: shownFlag(memberOf(part, "paused")),
     source: decodeReference(memberOf(part, "source")),
     destination: decodeReference(memberOf(part, "destination")),
     ...decodeDetails(part),
-    ...(optionalFlagOf(memberOf(part, "isDraft")) === true ? { isDraft: true } : {}),
+    ...(shownFlag(memberOf(part, "isDraft")) === true ? { isDraft: true } : {}),
   };
 }
 
 function decodeDetails(part: Part): Partial<LiveIntegration> {
   if (details.every((name) => memberOf(part, name).value === undefined)) return {};
-  return defined(Object.fromEntries(details.map((name) => [name, optionalTextOf(memberOf(part, name)) ?? settings[name].ifAbsent])));
+  const shown = (name: (typeof details)[number]): string | null | undefined => {
+    const member = memberOf(part, name);
+    return shownText(member) ?? (isAbsent(member) ? settings[name].ifAbsent : undefined);
+  };
+  return defined(Object.fromEntries(details.map((name) => [name, shown(name)])));
 }
 
+const isAbsent = ({ value }: Part): boolean => value === undefined || value === null;
+
+/** A draft shows only a part of it. */
 function decodeReference(part: Part): LiveReference | undefined {
-  if (part.value === undefined || part.value === null) return undefined;
-  const textIn = (name: string): string => optionalTextOf(memberOf(part, name)) ?? "";
-  return { id: idOf(memberOf(part, "id")), name: textIn("name"), type: textIn("type") };
+  if (!isObject(part.value)) return undefined;
+  const textIn = (name: string): string => shownText(memberOf(part, name)) ?? "";
+  const id = readNow(
+    () => idOf(memberOf(part, "id")),
+    () => "",
+  );
+  return { id, name: textIn("name"), type: textIn("type") };
 }
 
 /** docs/service-interface.md#tags */

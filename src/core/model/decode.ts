@@ -75,6 +75,12 @@ export function optionalTextOf(part: Part): string | undefined {
   return part.value === undefined || part.value === null ? undefined : textOf(part);
 }
 
+/** A member that nothing depends on: anything but a string is unknown. */
+export const shownText = ({ value }: Part): string | undefined => (typeof value === "string" ? value : undefined);
+
+/** As `shownText`, for true and false. */
+export const shownFlag = ({ value }: Part): boolean | undefined => (typeof value === "boolean" ? value : undefined);
+
 /** null counts as absent. */
 export function optionalFlagOf(part: Part): boolean | undefined {
   if (part.value === undefined || part.value === null) return undefined;
@@ -113,7 +119,6 @@ export interface Envelope {
 /** @throws ServiceError E_MALFORMED_ANSWER if it is not an envelope with an object as `data` */
 export function openEnvelope(value: JsonValue, where: Where): Envelope {
   const top = { value, where, above: "" };
-  optionalTextOf(memberOf(top, "code"));
   const data = memberOf(top, "data");
   objectOf(data);
   return { top, data };

@@ -3,8 +3,8 @@ import type { IntegrationSettings } from "./resource.ts";
 /** What the service's GET calls return, after decoding (docs/service-interface.md#overview). Read-only; both response forms are decoded to this one. */
 
 export interface LiveReference {
+  /** "" if the service shows none; likewise the others. */
   readonly id: string;
-  /** "" if the service shows none; likewise the type. */
   readonly name: string;
   readonly type: string;
 }

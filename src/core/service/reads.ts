@@ -158,7 +158,7 @@ const unreadIn = (unread: readonly UnreadEntry[]): Pick<Listing<unknown>, "unrea
 function unreadEntry({ value, name: index = 0 }: Part, { message }: ServiceError): UnreadEntry {
   const shown = (name: string): string | undefined => {
     const member = isObject(value) ? own(value, name) : undefined;
-    return typeof member === "string" && member !== "" ? member : typeof member === "number" ? String(member) : undefined;
+    return typeof member === "string" && member !== "" ? member : Number.isSafeInteger(member) ? String(member) : undefined;
   };
   return { index: Number(index), ...defined({ id: shown("id"), name: shown("name") }), why: message };
 }

@@ -9,7 +9,7 @@ import { isIntegration } from "../manifests.ts";
 export function referencesIn(live: readonly LiveIntegration[]): readonly LiveReference[] {
   const byId = new Map<string, LiveReference>();
   for (const { source, destination } of live)
-    for (const reference of [source, destination]) if (reference !== undefined) byId.set(reference.id, reference);
+    for (const reference of [source, destination]) if (reference !== undefined && reference.id !== "") byId.set(reference.id, reference);
   return [...byId.values()].sort((a, b) => byText(a.id, b.id));
 }
 

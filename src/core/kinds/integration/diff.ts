@@ -95,7 +95,7 @@ const expectations = ({ resource }: IntegrationUnit, live: LiveIntegration): rea
 function destination({ destination: declared }: IntegrationUnit, live: LiveIntegration): readonly Comparison[] {
   if (declared?.state !== "found") return [];
   const instruction = `The destination of an integration can't be changed. Create a new integration for ${declared.name}, or correct spec.destination.`;
-  return [{ path: "/destination/id", expected: declared.id, actual: live.destination?.id, instruction }];
+  return [{ path: "/destination/id", expected: declared.id, actual: live.destination?.id || undefined, instruction }];
 }
 
 /** What was created, as far as a read shows it. */

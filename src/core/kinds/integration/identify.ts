@@ -4,7 +4,7 @@ import type { LiveIntegration } from "../../model/live.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { bindCommand } from "../../text/shell.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import { blocked, boundIdentity, candidateTexts, recordedFor, renamedFrom } from "../identity.ts";
+import { blocked, boundIdentity, candidateTexts, mayHaveName, otherwise, recordedFor, renamedFrom } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { assetAddress } from "../manifests.ts";
@@ -77,17 +77,32 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
   if (destination.state !== "found") return whileMissing(destination);
   const source = sourceKey(resource, account);
   if ("state" in source) return source;
-  const alike = [...integrationsWith({ ...source, destinationId: destination.id }, account), ...draftsFrom(source, account)];
+  const alike = [
+    ...integrationsWith({ ...source, destinationId: destination.id }, account),
+    ...draftsOf(resource, { ...source, destinationId: destination.id }, account),
+  ];
   // An existing source can have several integrations with this destination. Those of other manifests are not meant.
   const similar = source.sourceId === undefined ? alike : alike.filter(({ id }) => recordedFor(resource, id, account).length === 0);
   return similar.length === 0 ? { state: "absent" } : existingIntegration(resource, similar, key);
 }
 
-/** Integrations without a shown destination, from the source that a create would have: they may be what it would create. */
-const draftsFrom = ({ sourceName, sourceType, sourceId }: LookupKey, account: AccountView): readonly LiveIntegration[] =>
-  integrationsWith(defined({ sourceName, sourceType, sourceId }), account).filter(
-    ({ id, destination }) => destination === undefined && account.lookup.recorded.get(id) === undefined,
-  );
+/**
+ * Integrations of which the service shows only a part of the source or the destination, such as drafts, and that may be what a create would make:
+ * nothing that is shown differs, and if the source is not shown, the name does not either.
+ */
+const draftsOf = (resource: Resource, key: LookupKey, account: AccountView): readonly LiveIntegration[] =>
+  account.list(integrations).items.filter(({ id, name, source, destination, isInCreation }) => {
+    const shown = [
+      [source?.name, key.sourceName],
+      [source?.type, key.sourceType],
+      [source?.id, key.sourceId],
+      [destination?.id, key.destinationId],
+    ].filter(([, wanted]) => wanted !== undefined);
+    const isHalf = shown.some(([live]) => !live);
+    if (!isHalf || isInCreation === true || account.lookup.recorded.has(id)) return false;
+    const hasSource = key.sourceId === undefined ? source?.name : source?.id;
+    return shown.every(([live, wanted]) => !live || live === wanted) && (!!hasSource || mayHaveName(resource, name));
+  });
 
 function lookupKey(resource: Resource<IntegrationSpec>, account: AccountView): LookupKey | Identity {
   const { match, create } = resource.spec;
@@ -173,8 +188,11 @@ function existingIntegration(resource: Resource<IntegrationSpec>, similar: reado
     const message = `${seen} has the source and the destination that would be created, and dimsync can't see the schema at the destination, so a second one is not created. If it is the same, bind it. Otherwise, run dimsync import, which writes a manifest for it.`;
     return blocked("E_UNBOUND", message, first && bindCommand(resource.address, first.id));
   }
-  const isCertain = similar.every(({ destination }) => destination !== undefined);
-  const message = `No live integration has ${describe(key)}, but ${seen} ${isCertain ? "has" : "may have"} the source and destination that would be created, so a second one is not created. If it is the same, bind it. Otherwise, correct spec.match.`;
+  const isCertain = similar.every(({ source, destination }) => source?.name && destination?.id);
+  const wayOn = isCertain
+    ? "If it is the same, bind it. Otherwise, correct spec.match."
+    : otherwise(resource.address, "complete or remove it");
+  const message = `No live integration has ${describe(key)}, but ${seen} ${isCertain ? "has" : "may have"} the source and destination that would be created, so a second one is not created. ${wayOn}`;
   return blocked("E_UNBOUND", message, first && bindCommand(resource.address, first.id));
 }
 

@@ -24,7 +24,7 @@ const withKnownValues = [
 /** The manifest has no `create`, since the integration exists. */
 const imported: ImportedObjects<LiveIntegration> = {
   skips: ({ isDraft }) => (isDraft ? "is a draft" : undefined),
-  needs: ({ source, destination }) => [source, destination].flatMap((reference) => reference?.id ?? []),
+  needs: ({ source, destination }) => [source, destination].flatMap((reference) => reference?.id || []),
   fits: ({ name, spec }, live, slug) => {
     const { match, expect, create, settings } = spec as IntegrationSpec;
     const wanted = match?.name ?? settings?.name ?? expect?.name;
@@ -32,8 +32,9 @@ const imported: ImportedObjects<LiveIntegration> = {
   },
   manifest(live, { nameOf, account }) {
     const { id, name, paused, source, destination } = live;
-    const asset = destination && nameOf(kindNames.asset, destination.id);
-    const named = asset === undefined ? destination && { id: destination.id } : { asset };
+    const destinationId = destination?.id || undefined;
+    const asset = destinationId && nameOf(kindNames.asset, destinationId);
+    const named = asset ? { asset } : destinationId && { id: destinationId };
     const settings = account.extended === undefined ? undefined : shownSettings(live);
     const expected = settings === undefined ? { name: name || undefined, paused } : {};
     const expect = defined({ ...expected, source: source && shownOf(source) });

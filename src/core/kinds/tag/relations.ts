@@ -235,7 +235,7 @@ function resourcesById(account: AccountView): ReadonlyMap<string, KnownResource>
   };
   for (const { id, name, source, destination } of account.list(integrations).items) {
     add("Integration", id, name);
-    for (const asset of [source, destination]) if (asset !== undefined) add("DataAsset", asset.id, asset.name);
+    for (const asset of [source, destination]) if (asset?.id) add("DataAsset", asset.id, asset.name);
   }
   const recorded = [...account.lookup.recorded].flatMap(([id, addresses]) => addresses.map((address) => [kindOf(address), id] as const));
   const pinned = account.resources.flatMap(({ kind, id }) => (id === undefined ? [] : [[kind, id] as const]));

@@ -1,0 +1,121 @@
+import { describe, expect, it } from "vitest";
+import { endings, instead, integrationManifest, type Meddle, scene } from "../apply/scene.ts";
+
+const shops = `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: shops }
+spec: { integrations: { names: ["shop-shard-*"] }, rules: [{ id: pii, match: { column: email }, set: { hashed: true } }] }
+`;
+const id = "51a1";
+
+type Entry = Record<string, unknown>;
+type Edit = (entry: Entry) => unknown;
+
+/** Changes the entry of shop-shard-01 in the list, and in GET of it, if `one` is given: undefined there makes it 404. */
+function odd(list: Edit, one?: Edit | "gone"): { readonly meddle: Meddle; readonly start: () => void } {
+  let isOdd = false;
+  const edited = (edit: Edit, answer: unknown, at: (data: { items: Entry[]; integration: Entry }) => Entry | undefined): unknown => {
+    const changed = structuredClone(answer) as { readonly data: { items: Entry[]; integration: Entry } }; // of the embedded service
+    const entry = at(changed.data);
+    if (entry !== undefined) edit(entry);
+    return changed;
+  };
+  const meddle: Meddle = ({ method, path }, answer) => {
+    if (!isOdd || method !== "GET") return undefined;
+    if (path === "/v1/integrations") return edited(list, answer, ({ items }) => items.find((item) => item["id"] === id));
+    if (path !== `/v1/integrations/${id}` || one === undefined) return undefined;
+    if (one === "gone") return instead(404, { code: "NotFound_Integration", message: "integration not found" });
+    return edited(one, answer, ({ integration }) => integration);
+  };
+  return {
+    meddle,
+    start: () => {
+      isOdd = true;
+    },
+  };
+}
+
+const member =
+  (name: string, value: unknown): Edit =>
+  (entry) =>
+    Object.assign(entry, { [name]: value });
+
+/** shop-shard-01 is covered, then unhashed by hand while its entry is odd. */
+async function covered({ meddle, start }: ReturnType<typeof odd>) {
+  const at = await scene(shops, { meddle });
+  expect((await at.apply()).code).toBe(0);
+  at.service.mutate(({ integrations }) => {
+    for (const one of integrations)
+      for (const schema of Object.values(one.id === id ? one.schemas : {}))
+        for (const { columns } of Object.values(schema.tables)) if (columns?.["email"] !== undefined) columns["email"].hashed = false;
+  });
+  start();
+  return at;
+}
+
+describe("an entry of the list with an odd member is compared all the same", () => {
+  it.each<readonly [string, Edit]>([
+    ["createdAt that is a number", member("createdAt", 1767600000)],
+    ["paused that is a text", member("paused", "no")],
+    ["a frequency that is a number", member("replicationFrequency", 60)],
+    ["a source that is a text", member("source", "postgres")],
+    ["a source that has only a type", member("source", { type: "postgres" })],
+    ["a destination without an id", member("destination", { name: "Warehouse" })],
+    ["a name that is a number, if GET of it has the name", member("name", 1)],
+    ["an id that cannot be read, if GET of it has the name", member("id", 1.5)],
+  ])("%s", async (_, edit) => {
+    const at = await covered(odd(edit));
+    expect(endings((await at.apply()).result)).toMatchObject({ "update Schemas/shop-shard-01": "done" });
+  });
+});
+
+describe("an entry that an earlier run covered and this one cannot read", () => {
+  it.each<readonly [string, Edit, Edit | "gone"]>([
+    ["its name", member("name", 1), member("name", 1)],
+    ["its id, and GET of the old one returns 404", member("id", 1.5), "gone"],
+  ])("makes plan and drift end with exit 1, and apply with 4: %s", async (_, list, one) => {
+    const at = await covered(odd(list, one));
+    const { code, plan } = await at.plan();
+    expect([code, plan.complete]).toEqual([1, false]);
+    expect(plan.diagnostics).toContainEqual(expect.objectContaining({ code: "E_READ_FAILED", message: expect.stringContaining(id) }));
+    expect((await at.run(["drift"])).code).toBe(1);
+    expect((await at.apply()).code).toBe(4);
+  });
+});
+
+describe("an entry of which the service shows a part", () => {
+  const draft = (more: Entry): Entry => ({ id: "d1", name: "New integration", createdAt: null, ...more });
+  const withEntry = (entry: Entry) =>
+    scene(integrationManifest("crm"), {
+      meddle: ({ method, path }, answer) => {
+        if (method !== "GET" || path !== "/v1/integrations") return undefined;
+        const { data, ...rest } = structuredClone(answer) as { readonly data: { items: Entry[] } }; // of the embedded service
+        return { ...rest, data: { ...data, items: [entry, ...data.items] } };
+      },
+    });
+
+  it.each<readonly [string, Entry]>([
+    ["a source of another type", draft({ source: { type: "shopify" } })],
+    ["a source of the same type, and another name", draft({ source: { type: "postgres" } })],
+    ["no source", draft({ source: null })],
+    ["another source, and no destination", draft({ source: { id: "s-x", name: "x-pg", type: "postgres" } })],
+    ["no usable id, and another name", draft({ id: null })],
+  ])("blocks no create that it cannot be: %s", async (_, entry) => {
+    const { plan } = await (await withEntry(entry)).plan();
+    expect(plan.items).toMatchObject([{ action: "create", address: "Integration/crm" }]);
+    expect(JSON.stringify(plan.diagnostics)).toContain("New integration");
+  });
+
+  it.each<readonly [string, Entry]>([
+    ["its source, and no destination", draft({ source: { id: "s-x", name: "crm-pg", type: "postgres" } })],
+    ["no source, and its name", draft({ name: "crm" })],
+    ["a name that the service makes of the source", draft({ name: "crm-pg → Warehouse", source: { type: "postgres" } })],
+    ["no name and no source", draft({ name: undefined })],
+    ["no usable id, and its name", draft({ id: null, name: "crm" })],
+  ])("blocks the create that it may be, and the message has the ways on: %s", async (_, entry) => {
+    const { plan } = await (await withEntry(entry)).plan();
+    expect(plan.items).toEqual([]);
+    expect(plan.blocked).toMatchObject([{ address: "Integration/crm", command: expect.stringMatching(/^dimsync bind /u) }]);
+    expect(plan.blocked[0]?.message).toContain("--exclude Integration/crm");
+  });
+});
