@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { DimsyncError } from "../../core/model/errors.ts";
 import { isLoopback } from "../../core/model/settings/base-url.ts";
+import { jsonDocument } from "../../core/text/control-characters.ts";
 import { doneRepairs, listAccounts, readAccount, readReport } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { metricsOf } from "./metrics.ts";
@@ -127,7 +128,7 @@ async function reply(database: Database, request: IncomingMessage, token: string
     const [accounts, repairs] = await Promise.all([listAccounts(database), doneRepairs(database)]);
     return { type: htmlType, body: accountsPage(accounts, repairs, url.searchParams) };
   }
-  if (path === "/api/accounts") return { type: jsonType, body: JSON.stringify({ accounts: await listAccounts(database) }) };
+  if (path === "/api/accounts") return { type: jsonType, body: jsonDocument({ accounts: await listAccounts(database) }, 0) };
   if (path === "/metrics") return { type: metricsType, body: metricsOf(await listAccounts(database)) };
   const [, api, encoded = ""] = /^(\/api)?\/accounts\/([^/]+)$/u.exec(path) ?? [];
   const name = nameIn(encoded);
@@ -136,7 +137,7 @@ async function reply(database: Database, request: IncomingMessage, token: string
   const [report, repaired] = await Promise.all([readReport(database, account.target), doneRepairs(database, account.target)]);
   return api === undefined
     ? { type: htmlType, body: accountPage(account, report, repaired) }
-    : { type: jsonType, body: JSON.stringify({ ...account, repaired, report: report ?? null }) };
+    : { type: jsonType, body: jsonDocument({ ...account, repaired, report: report ?? null }, 0) };
 }
 
 /** Without a token: names of accounts are not shown. */
