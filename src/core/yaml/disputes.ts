@@ -73,6 +73,19 @@ export function disputeInMember(source: string, key: ScalarEvent, value: Event):
   return { offset: value.start, message: secondKey };
 }
 
+/** A key in braces: its colon must be on its line. */
+export function disputeInFlowMember(source: string, keyEnd: number, value: Event): Dispute | undefined {
+  const start = value.type === EVENT_ID.SCALAR ? value.valueStart : value.type === EVENT_ID.ALIAS ? value.anchorStart : keyEnd + 1;
+  if (start < 0 || keyEnd < 0 || !/^[ \t]*(?:\r?\n|#)/u.test(source.slice(keyEnd, Math.max(start, keyEnd + 80)))) return undefined;
+  return { offset: keyEnd, message: "The colon of this key is on another line. Write it behind the key." };
+}
+
+/** An empty line with a tab behind a key without a value: it may be the value. */
+export function disputeBehindEmpty(source: string, start: number): Dispute | undefined {
+  const gap = /\n[ \t]*\t[ \t]*\r?\n[ \t\r\n]*$/u.exec(source.slice(Math.max(start - 1024, 0), start));
+  return gap === null ? undefined : { offset: Math.max(start - 1024, 0) + gap.index + 1, message: "This empty line has a tab. Remove it." };
+}
+
 /** A key that is not the first one of its map: what is on its line before it, other than spaces, and `?` or an anchor. */
 export function disputeBeforeKey(source: string, start: number): Dispute | undefined {
   let at = start - 1;

@@ -16,7 +16,9 @@ import { addAll } from "../model/maps.ts";
 import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
 import {
   disputeBeforeKey,
+  disputeBehindEmpty,
   disputeInFirstLine,
+  disputeInFlowMember,
   disputeInGap,
   disputeInMember,
   disputeInName,
@@ -227,6 +229,7 @@ function mapOf(reading: Reading, style: MappingEvent["style"]): unknown {
   const map: Record<string, unknown> = {};
   const first = reading.at;
   let hasDuplicates = false;
+  let isEmptyBefore = false;
   for (let event = next(reading); event !== undefined && event.type !== EVENT_ID.POP; event = next(reading)) {
     const key = keyOf(reading, event);
     hasDuplicates ||= map[key] !== undefined && Object.hasOwn(map, key);
@@ -235,7 +238,9 @@ function mapOf(reading: Reading, style: MappingEvent["style"]): unknown {
     if (style === COLLECTION_STYLE.BLOCK) {
       if (event.type === EVENT_ID.SCALAR) report(reading, disputeInMember(reading.source, event, value));
       if (reading.at > first + 2) report(reading, disputeBeforeKey(reading.source, startOf(event)));
-    }
+      if (isEmptyBefore && reading.hasOuterComments) report(reading, disputeBehindEmpty(reading.source, startOf(event)));
+    } else if (event.type === EVENT_ID.SCALAR) report(reading, disputeInFlowMember(reading.source, endOf(event), value));
+    isEmptyBefore = value.type === EVENT_ID.SCALAR && value.valueStart < 0;
     setOwn(map, key, valueAt(reading, value));
   }
   if (hasDuplicates) addAll(reading.duplicates, duplicatesIn(reading, first));

@@ -84,6 +84,8 @@ describe("only js-yaml reads, or reads as other values, and dimsync refuses", ()
     ["spaces that are a whole block", "a: >2\n    \nb: 1\n", 6, /spaces/u],
     ["a comment in the first column before a text", "a:\n# c\n  b\n", 3, /first column/u],
     ["a comment in the first column before a bracket", "a: { b: 1\n# c\n  }\n", 10, /first column/u],
+    ["a colon on another line than its key", "a: { b\n  : 1 }\n", 6, /behind the key/u],
+    ["an empty line with a tab behind a key without a value", "a: &x\nb:\n\t\nc: *x\n", 9, /has a tab/u],
     ["an indented marker", "  ---\n", 2, /first column/u],
     ["a key of more than 1024 characters", `${"a".repeat(1025)}: 1\n`, 0, /1024/u],
   ];

@@ -46,7 +46,8 @@ describe("positions are those of the library, on", () => {
       fc.property(texts, fc.boolean(), (lines, isWindows) => {
         const text = isWindows ? lines.replaceAll("\n", "\r\n") : lines;
         const documents = read(text).problems.length > 0 ? undefined : documentsByLibrary(text);
-        if (documents === undefined) return;
+        // The package counts an empty document before a `...` at the beginning.
+        if (documents === undefined || /^\s*\.\.\.|[[,]\s*:/u.test(text)) return;
         answered++;
         const { offsetOf } = positionsIn(text);
         const expected = documents.flatMap(({ contents }, document) =>
