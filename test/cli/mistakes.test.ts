@@ -182,13 +182,6 @@ describe("a project without manifests", () => {
     expect(code).toBe(1);
   });
 
-  test("names the command for a submodule that is not checked out", async () => {
-    const files = { "dimsync.yaml": config, ".git/HEAD": "", ".gitmodules": '[submodule "m"]\n\tpath = manifests\n' };
-    const cwd = emptyFolder(files);
-    mkdirSync(join(cwd, "manifests"));
-    expect((await dimsyncHere(["validate"], { cwd })).stdout).toContain("git submodule update --init");
-  });
-
   test.each(["validate", "plan"])("%s of a path without manifests is an error", async (command) => {
     const cwd = quickstart();
     mkdirSync(join(cwd, "none"));

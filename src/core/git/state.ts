@@ -3,7 +3,6 @@ import { lstat, readFile, readlink, realpath } from "node:fs/promises";
 import { join, parse, relative, resolve, sep } from "node:path";
 import { byText } from "../model/address.ts";
 import { defined } from "../model/json/json.ts";
-import { groupBy } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import { eachBlob, filesAt } from "./blobs.ts";
 import { type GitCall, GitError, type GitPlace, gitText, runGit } from "./process.ts";
@@ -72,8 +71,6 @@ interface Committed {
   readonly id: string;
   readonly isLink: boolean;
   readonly isOfProject: boolean;
-  /** The repository that has it: a submodule has its own. */
-  readonly place: GitPlace;
 }
 
 interface Listing {
@@ -81,23 +78,14 @@ interface Listing {
   readonly limits: Limits;
 }
 
-/** The files at the commit, by absolute path; those of submodules with the project's files, too. */
-async function committedFiles(place: GitPlace, commit: string, listing: Listing): Promise<ReadonlyMap<string, Committed>> {
+/** The files at the commit, by absolute path, without those of submodules. */
+async function committedFiles(place: GitPlace, commit: string, { isOfProject, limits }: Listing): Promise<ReadonlyMap<string, Committed>> {
   const found = new Map<string, Committed>();
-  for (const { mode, id, path } of await filesAt(place, commit, listing.limits)) {
+  for (const { mode, id, path } of await filesAt(place, commit, limits)) {
     const absolute = join(place.folder, path);
-    if (mode !== "160000") found.set(absolute, { id, isLink: mode === "120000", isOfProject: listing.isOfProject(absolute), place });
-    else for (const one of await submoduleFiles({ ...place, folder: absolute }, id, listing)) found.set(one[0], one[1]);
+    if (mode !== "160000") found.set(absolute, { id, isLink: mode === "120000", isOfProject: isOfProject(absolute) });
   }
   return found;
-}
-
-/** Of a submodule that is not there, nothing is known; it counts as one file if the project may have manifests in it. */
-async function submoduleFiles(place: GitPlace, id: string, listing: Listing): Promise<Iterable<readonly [string, Committed]>> {
-  const { folder } = place;
-  if (repositoryTop(folder) === folder) return await committedFiles(place, id, listing);
-  const isOfProject = listing.isOfProject(join(folder, "manifest.yaml"));
-  return [[join(folder, ".git"), { id, isLink: false, isOfProject, place }]];
 }
 
 interface Differences {
@@ -132,7 +120,7 @@ async function differences(
   }
   const ignored = await ignoredOf({ folder: top, env: process.env }, unknown, limits);
   const untracked = unknown.filter((file) => !ignored.has(file));
-  for (const file of [...untracked, ...(await unlikeBlobs(unequal, limits))]) differing.add(file);
+  for (const file of [...untracked, ...(await unlikeBlobs({ folder: top, env: process.env }, unequal, limits))]) differing.add(file);
   return { differing: [...differing], untracked, ignored };
 }
 
@@ -175,21 +163,16 @@ interface Unequal {
 }
 
 /** The files that have other bytes than their blob, line ends apart. */
-async function unlikeBlobs(all: readonly Unequal[], { timeoutMs = limitMs }: Limits): Promise<readonly string[]> {
+async function unlikeBlobs(place: GitPlace, all: readonly Unequal[], { timeoutMs = limitMs }: Limits): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const ofPlace of groupBy(all, ({ entry }) => entry.place.folder).values()) {
-    const [first] = ofPlace;
-    if (first === undefined) continue;
-    const blobs = ofPlace.map(({ file, text, entry: { id } }) => ({ id, path: file, text }));
-    await eachBlob(
-      first.entry.place,
-      blobs,
-      (content, { path, text }) => {
-        if (withoutReturns(content) !== withoutReturns(text)) found.push(path);
-      },
-      { timeoutMs },
-    );
-  }
+  await eachBlob(
+    place,
+    all.map(({ file, text, entry: { id } }) => ({ id, path: file, text })),
+    (content, { path, text }) => {
+      if (withoutReturns(content) !== withoutReturns(text)) found.push(path);
+    },
+    { timeoutMs },
+  );
   return found;
 }
 

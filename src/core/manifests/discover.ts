@@ -1,4 +1,4 @@
-import type { Dirent } from "node:fs";
+import { type Dirent, readFileSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { Script } from "node:vm";
@@ -44,7 +44,11 @@ interface DiscoverOptions {
 export async function discover(wanted: readonly Wanted[], options: DiscoverOptions): Promise<Discovered> {
   const except = new Set(options.except.map(realPathOf));
   const search: Search = { options, except, roots: [realPathOf(options.folder)], paths: new Map(), problems: [], isSlow: false };
-  for (const one of wanted) await findWanted(search, one);
+  const submodules = submodulesOf(options.boundary.top);
+  for (const one of wanted) {
+    for (const submodule of submodules) refuseSubmodule(search, one, submodule);
+    await findWanted(search, one);
+  }
   return { paths: [...search.paths.values()].sort(byText), problems: search.problems };
 }
 
@@ -84,6 +88,28 @@ async function findWanted(search: Search, { pattern, place }: Wanted): Promise<v
   else if (kind === "absent") await findGlob(search, { pattern, ...(place === undefined ? {} : { place }) });
   else if (!problems.some((problem) => problem.place === place))
     report(search, place, ["E_UNREADABLE", `${shownPath(options.cwd, path)} is neither a file nor a folder.`]);
+}
+
+/** The folders of the git submodules of a checkout, absolute. */
+function submodulesOf(top: string): readonly string[] {
+  try {
+    const text = readFileSync(join(top, ".gitmodules"), "utf8");
+    return [...text.matchAll(/^\s*path\s*=\s*"?(.+?)"?\s*$/gmu)].map(([, path = ""]) => join(top, path));
+  } catch {
+    return [];
+  }
+}
+
+/** Reports a submodule with manifests: git has only its commit, so no review sees what changes in it. */
+function refuseSubmodule(search: Search, one: Wanted, submodule: string): void {
+  const { cwd, folder } = search.options;
+  const real = realPathOf(folder);
+  const { base, isGlob } = picomatch.scan(one.pattern);
+  const isCovered =
+    covering([one], real)(join(submodule, "manifest.yaml")) || isInside(submodule, resolve(real, isGlob ? base : one.pattern));
+  if (!isCovered || search.problems.some(({ code, place }) => code === "E_SUBMODULE" && place === one.place)) return;
+  const message = `${shownPath(cwd, submodule)} is a git submodule. A pull request shows only its commit, so nobody reviews what changes in it. Copy its manifests into this repository, or exclude it from \`manifests\`.`;
+  report(search, one.place, ["E_SUBMODULE", message]);
 }
 
 /** Where a pattern leads if that is outside the project. */

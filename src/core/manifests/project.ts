@@ -1,7 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, relative, resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import type { ProjectFiles } from "../git/state.ts";
-import { repositoryTop } from "../git/top.ts";
 import { manifestKindNamed } from "../kinds/index.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
@@ -224,35 +222,14 @@ function withoutDuplicates(resources: readonly Resource[]): Resource[] {
 }
 
 /** An error if the user named the paths: they are probably wrong. With ids in the records, a plan makes it an error, too. */
-function noManifests({ wanted, folder }: LoadedConfig, elsewhere: number, hasPaths: boolean): Problem {
+function noManifests({ wanted }: LoadedConfig, elsewhere: number, hasPaths: boolean): Problem {
   const where = wanted.map(({ pattern }) => pattern).join(", ");
-  const submodule = wanted.find(({ pattern }) => isUnreadSubmodule(resolve(folder, pattern)));
-  const [first, advice] =
-    submodule !== undefined
-      ? [`${submodule.pattern} is an empty folder of a git submodule.`, "Check out the submodule:"]
-      : elsewhere > 0
-        ? [
-            `All ${elsewhere} manifests in ${where} are for other targets.`,
-            "Add this target to metadata.targets of the manifests that it shares.",
-          ]
-        : [
-            `There are no manifests in ${where}.`,
-            "Set files, folders or globs as `manifests` in dimsync.yaml, or pass them on the command line.",
-          ];
-  const text = { message: `${first} ${advice}`, ...(submodule === undefined ? {} : { command: "git submodule update --init" }) };
+  const message =
+    elsewhere > 0
+      ? `All ${elsewhere} manifests in ${where} are for other targets. Add this target to metadata.targets of the manifests that it shares.`
+      : `There are no manifests in ${where}. Set files, folders or globs as \`manifests\` in dimsync.yaml, or pass them on the command line.`;
   const place = wanted[0]?.place;
-  return problemAt(place, hasPaths ? { code: "E_NO_MANIFESTS", ...text } : { code: "W_NO_MANIFESTS", severity: "warning", ...text });
-}
-
-/** Whether the folder is empty and .gitmodules of the repository names it or a folder that contains it. */
-function isUnreadSubmodule(folder: string): boolean {
-  const top = existsSync(folder) ? repositoryTop(folder) : undefined;
-  const file = top === undefined ? "" : join(top, ".gitmodules");
-  if (top === undefined || !existsSync(file) || readdirSync(folder).length > 0) return false;
-  const inside = relative(top, folder).split(sep).join("/");
-  return [...readFileSync(file, "utf8").matchAll(/^\s*path\s*=\s*(.+?)\s*$/gmu)].some(([, path = ""]) =>
-    `${inside}/`.startsWith(`${path}/`),
-  );
+  return problemAt(place, hasPaths ? { code: "E_NO_MANIFESTS", message } : { code: "W_NO_MANIFESTS", severity: "warning", message });
 }
 
 /** Adds to an error that is found after loading: lines and columns, and the target to its commands. */

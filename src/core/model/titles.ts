@@ -31,6 +31,7 @@ const inFiles = {
   E_PROBLEMS: "Several problems",
   E_RECORDS_SHARED: "Two targets with the same records",
   E_RULE_SET_CYCLE: "RuleSets use each other in a cycle",
+  E_SUBMODULE: "Manifests in a git submodule",
   E_SYMLINK_LOOP: "Symbolic links form a loop",
   E_TOO_DEEP: "Values nested too deeply",
   E_TOO_MANY_RULES: "Too many rules",

@@ -43,7 +43,7 @@ async function reads({ sourceFiles, dbtFiles, settings }: Project, changed: read
   const real = await realpath(folder);
   const known = new Set<string>();
   for (const file of [...sourceFiles.files, ...dbtFiles]) {
-    // A submodule is one path of the tree, and so is a link to a folder.
+    // A link to a folder is one path of the tree.
     for (const path of [file, join(real, relative(folder, file)), await realpath(file).catch(() => file)])
       for (let at = path; !known.has(at); at = dirname(at)) known.add(at);
   }

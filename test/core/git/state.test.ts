@@ -74,17 +74,6 @@ describe("the tree is dirty after", () => {
         files: ["manifests/b.yaml"],
         names: ["manifests/b.yaml"],
       },
-      "a change in a submodule with manifests, whatever .gitmodules says": {
-        change: (folder, top) => {
-          const shared = repository().folder;
-          git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", dirname(shared), "deploy/manifests/shared");
-          git(top, "config", "--file", ".gitmodules", "submodule.deploy/manifests/shared.ignore", "all");
-          commitAll(top, "submodule");
-          write(folder, "manifests/shared/deploy/manifests/a.yaml");
-        },
-        files: ["manifests/shared/deploy/manifests/a.yaml"],
-        names: ["manifests/shared/deploy/manifests/a.yaml"],
-      },
       "a change that the index says not to look for": {
         change: (folder) => {
           git(folder, "update-index", "--assume-unchanged", "manifests/a.yaml");

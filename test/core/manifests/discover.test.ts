@@ -55,6 +55,20 @@ describe("manifest files", () => {
     expect(project.settings.folder).toBe(folder);
     expect(project.files).toEqual([join(folder, "a.yaml")]);
   });
+  test.each([
+    ["manifests: [shared]", 1],
+    ["manifests: [.]", 1],
+    ['manifests: ["shared/deep/*.yaml"]', 1],
+    ['manifests: ["**/*.yaml"]', 1],
+    ["manifests: [a.yaml, deep]", 0],
+    ['manifests: ["*.yaml"]', 0],
+  ])("a submodule is refused at the folder, checked out or not: %s", async (line, count) => {
+    const gitmodules = '[submodule "s"]\n\tpath = "shared"\n\turl = ../shared\n';
+    const project = await load({ ...files, ".gitmodules": gitmodules, "shared/deep/g.yaml": asset("g"), "dimsync.yaml": config(line) });
+    expect(headings(project.diagnostics.filter(({ severity }) => severity === "error"))).toEqual(
+      Array(count).fill("dimsync.yaml:3:13 E_SUBMODULE"),
+    );
+  });
   test("a folder whose name looks like a glob is matched literally", async () => {
     expect(names(await load({ "[a]/x.yaml": asset("x"), "dimsync.yaml": config('manifests: ["[a]"]') }))).toEqual(["x"]);
   });
