@@ -9,7 +9,7 @@ import type { PlanFlags } from "./flags.ts";
 import { withSignalsCaught } from "./io.ts";
 import { planOptions } from "./plan-options.ts";
 import { withRun } from "./progress.ts";
-import { loadOptions, loadProjects } from "./project.ts";
+import { loadProjects } from "./project.ts";
 import { say } from "./say.ts";
 
 export interface MadeOfTarget<T> {
@@ -28,12 +28,12 @@ export async function eachTarget<T>(
 ): Promise<readonly MadeOfTarget<T>[]> {
   const projects = await loadProjects(context, { paths, account: true, interruptible: true });
   const results: MadeOfTarget<T>[] = [];
-  for (const project of projects) results.push({ project, made: await ofTarget(context, project, make, paths) });
+  for (const project of projects) results.push({ project, made: await ofTarget(context, project, make) });
   return results;
 }
 
 /** The same for one target. */
-export async function ofTarget<T>(context: Context<PlanFlags>, project: Project, make: Make<T>, paths: readonly string[] = []): Promise<T> {
+export async function ofTarget<T>(context: Context<PlanFlags>, project: Project, make: Make<T>): Promise<T> {
   const { io, flags } = context;
   const { base: ref } = flags;
   const base =
@@ -41,7 +41,7 @@ export async function ofTarget<T>(context: Context<PlanFlags>, project: Project,
       ? undefined
       : await withSignalsCaught(io, async () => {
           const commit = await leftAt(project.settings.folder, ref, io.env);
-          return await baseOfTarget(context, project, { commit, ref, paths });
+          return await baseOfTarget(context, project, { commit, ref });
         });
   const options = { ...planOptions(flags), ...(base === undefined ? {} : { base }) };
   const made = await withLocations(
@@ -57,9 +57,9 @@ export async function ofTarget<T>(context: Context<PlanFlags>, project: Project,
 export async function baseOfTarget(
   context: Context<PlanFlags>,
   project: Project,
-  { commit, ref = commit, paths = [] }: { readonly commit: string; readonly ref?: string; readonly paths?: readonly string[] },
+  { commit, ref = commit }: { readonly commit: string; readonly ref?: string },
 ): ReturnType<typeof loadReviewBase> {
-  const base = await loadReviewBase(project, commit, loadOptions(context, paths));
+  const base = await loadReviewBase(project, commit);
   if (base.errors !== "" && context.flags.quiet !== true)
     say(context.io, `The project at ${ref} could only be read in part (${base.errors}). Manifests that are missing there count as new.`);
   return base;

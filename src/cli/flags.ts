@@ -76,7 +76,7 @@ export const protectOnlyOption = {
 
 /** Of plan and drift: what is read. */
 export const readOptions = {
-  "--base <ref>": "Git ref to compare the manifests with, to tell config changes from drift",
+  "--base <ref>": "Git ref to compare the manifests with, instead of the commit that was applied last",
 } as const satisfies Options;
 
 export const savePlanOptions = {

@@ -70,7 +70,7 @@ export interface Processes {
 }
 
 // DIMSYNC_TEST_DIST selects another build.
-const builtCli = join(process.env["DIMSYNC_TEST_DIST"] ?? fileURLToPath(new URL("../../dist/", import.meta.url)), "bin.cjs");
+export const builtCli = join(process.env["DIMSYNC_TEST_DIST"] ?? fileURLToPath(new URL("../../dist/", import.meta.url)), "bin.cjs");
 
 /** As `withLibrary`, for whole runs of the built command line. Between them, the account is a file. */
 export async function withCommandLine<T>(given: World, use: (processes: Processes) => Promise<T> | T): Promise<T> {

@@ -23,6 +23,8 @@ export interface BaseView {
   readonly ignored: AccountView["ignored"];
   /** False if a read failed that only the base manifests need; then every origin is unknown. */
   readonly isComplete: boolean;
+  /** Whether its manifests are those of now: then whatever differs was changed in the account. */
+  readonly isNow: boolean;
 }
 
 /**
@@ -50,11 +52,13 @@ export function baseView(
   { account, unreadLists }: ObservedAccount,
   locate: Locate,
 ): { readonly view: BaseView; readonly problems: readonly Problem[] } {
+  const isNow = account === now.account;
   const unread = [...unreadLists].filter((list) => !now.unreadLists.has(list)).map(({ name }) => name);
   const isComplete = unread.length === 0;
   const message = `The manifests at the base ref need a list that could not be read (${unread.join(", ")}), so the origin of the differences is unknown.`;
-  const problems: readonly Problem[] = isComplete ? [] : [{ code: "W_BASE_UNREAD", severity: "warning", message }];
-  return { view: { account, unitByObject: unitsByObject(account), locate, ignored: account.ignored, isComplete }, problems };
+  const problems: readonly Problem[] = isComplete ? [] : [{ code: "I_BASE_UNREAD", severity: "info", message }];
+  const unitByObject = isNow ? new Map<string, KindUnit>() : unitsByObject(account);
+  return { view: { account, unitByObject, locate, ignored: account.ignored, isComplete, isNow }, problems };
 }
 
 /** The base manifests of the kinds that are compared. Names may have changed since, so all of a kind are needed. */
@@ -70,6 +74,7 @@ export function withOrigin(
   base: BaseView | undefined,
 ): DiffResult {
   if (base === undefined || !base.isComplete) return markOrigin(found, undefined);
+  if (base.isNow) return markOrigin(found, { ...found, items: [...found.items, ...(found.held ?? [])] });
   const before = base.unitByObject.get(objectOf({ kind, unit }))?.unit;
   if (before === undefined) return markOrigin(found, emptyDiff);
   const atBase = kind.diff(before, live, base.account);

@@ -77,10 +77,12 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
       : baseView(
           observed,
           // What a whole plan no longer has may be of any kind.
-          await observe(options.base, scope === everything ? options.base.resources : baseResources(options.base.resources, compared), {
-            review: options.base.review,
-            ignored: ignoring(options.base.settings?.ignore ?? [], today).ignored ?? (() => false),
-          }),
+          options.base.resources === project.resources
+            ? observed
+            : await observe(options.base, scope === everything ? options.base.resources : baseResources(options.base.resources, compared), {
+                review: options.base.review,
+                ignored: ignoring(options.base.settings?.ignore ?? [], today).ignored ?? (() => false),
+              }),
           options.base.locate,
         );
   const problems: readonly Problem[] = [

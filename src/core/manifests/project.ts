@@ -47,6 +47,8 @@ export interface Project extends NamedFiles {
   readonly manifestDigest: () => string;
   /** Every `$secret` of the manifests, and of the config in all its targets. */
   readonly secrets: () => readonly SecretReference[];
+  /** With what it was loaded. */
+  readonly options: LoadOptions;
   /** Absolute path. */
   readonly configFile?: string;
   /** The config's `manifests`: for all targets, and for this one only. */
@@ -104,6 +106,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...defined({ configFile: config.configPath }),
     manifestDigest: once(() => manifestDigest([...manifests.flatMap(({ effective = [] }) => effective), ...named.digested])),
     secrets,
+    options,
     patterns: config.manifests,
     files: paths.map((path) => shownPath(options.cwd, path)),
     dbtFiles: named.dbtFiles,

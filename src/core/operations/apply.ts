@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { type Applied, type ApplyOptions, apply } from "../apply/apply.ts";
 import { keptAfter } from "../apply/kept.ts";
 import type { Session, WriteSession } from "../engine/session.ts";
-import { type LoadOptions, type Project, withLocations } from "../manifests/project.ts";
+import { type Project, withLocations } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits } from "../model/exit.ts";
-import { sameJson } from "../model/json/json.ts";
+import { defined, sameJson } from "../model/json/json.ts";
 import { groupBy } from "../model/maps.ts";
 import type { NotKept, Plan, Result } from "../model/plan.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
@@ -15,8 +15,9 @@ import type { AppliedCommit } from "../records/remembered.ts";
 import type { Client } from "../service/client.ts";
 import { differsInSpace } from "../text/values.ts";
 import { openAccount, resolveAll } from "./account.ts";
+import { withBase } from "./base.ts";
 import { jobUrl, openRecords, versionText, withRecords } from "./open-records.ts";
-import { refusesOutsideChanges, withAppliedBase } from "./plan.ts";
+import { refusesOutsideChanges } from "./plan.ts";
 import { openReview, withCatalogProblems } from "./review.ts";
 import { accountSession, type RunEnvironment, withGitState } from "./session.ts";
 
@@ -25,8 +26,6 @@ export interface ApplyAccountOptions extends ApplyOptions {
   readonly lockTimeoutMs?: number;
   /** Maximum age of a saved plan; 24 hours by default. */
   readonly maxPlanAgeMs?: number;
-  /** Loads the manifests of the commit that was applied last, as the base of what is planned. */
-  readonly sinceApply?: LoadOptions;
   /** Called with information that needs no action, such as a lock that was taken over. */
   readonly onNotice?: (text: string) => void;
 }
@@ -230,10 +229,11 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { run, 
       if (options.saved !== undefined) await writes.markApplied(made.planId);
     };
     const review = await openReview(project);
-    const isRequired = refusesOutsideChanges(project, options);
-    const based = await withAppliedBase(session, options.sinceApply, { project, isRequired });
-    const made = { ...session, ...based.session, review };
-    const done = await apply(made, { ...options, ...based.base, beforeFirstWrite });
+    const isNeeded = refusesOutsideChanges(project, options);
+    const { session: based, base, unreadable } = await withBase(session, project, { base: options.base, isNeeded });
+    if (isNeeded && unreadable !== undefined) throw unreadable;
+    const made = { ...session, ...based, review };
+    const done = await apply(made, { ...options, ...defined({ base }), beforeFirstWrite });
     rememberAccount(writes, done);
     const { plan, result } = done;
     if (result.exit.code === 0)

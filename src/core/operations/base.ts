@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { BaseProject } from "../engine/loosened/entry.ts";
+import type { Session } from "../engine/session.ts";
 import { extractBase, fetchMissing } from "../git/base.ts";
 import { GitError, gitText } from "../git/process.ts";
 import { dbtFolder } from "../labels/sources.ts";
@@ -13,6 +14,7 @@ import { isLocal } from "../model/settings/config.ts";
 import type { RecordsState } from "../records/records.ts";
 import { visible } from "../text/control-characters.ts";
 import { andMore } from "../text/lists.ts";
+import { openReview } from "./review.ts";
 
 interface Base extends BaseProject {
   /** The codes of the errors that excluded manifests, as "E_WRONG_TYPE, E_UNKNOWN_KEY"; "" if there are none. */
@@ -21,65 +23,88 @@ interface Base extends BaseProject {
   readonly dbtFiles: readonly string[];
 }
 
+interface Based {
+  /** With a problem that says why the origin of the differences is unknown. */
+  readonly session: Session;
+  readonly base?: BaseProject;
+  /** For `review: strict`, which needs the base. */
+  readonly unreadable?: DimsyncError;
+}
+
 /**
- * The manifests at the commit that was applied last, as the base of a plan. Without it, the origin of the differences is unknown: `problems` says why. Throws
- * E_BASE_REF if the commit is missing and `isRequired`, because `review: strict` needs it.
+ * The base of a comparison: what the caller chose, else the manifests of the commit that was applied last, as far as the records know it. `isNeeded`: by
+ * `review: strict`.
  */
-export async function appliedBase(
+export async function withBase(
+  session: Session,
+  project: Project,
+  { base, isNeeded = false }: { readonly base?: BaseProject | undefined; readonly isNeeded?: boolean },
+): Promise<Based> {
+  const found = base === undefined ? await appliedBase(project, session.records(), isNeeded) : { base };
+  const { problem, unreadable } = found;
+  const problems = problem === undefined ? session.project.problems : [...session.project.problems, problem];
+  return {
+    session: { ...session, project: { ...session.project, problems } },
+    // A column that is switched off until someone reviews it does not come from the manifests.
+    ...defined({ base: found.base && { ...found.base, review: await openReview(found.base) }, unreadable }),
+  };
+}
+
+interface AppliedBase extends Pick<Based, "base" | "unreadable"> {
+  readonly problem?: Problem;
+}
+
+async function appliedBase(
   project: Project,
   { appliedCommit }: Pick<RecordsState, "appliedCommit">,
-  { options, isRequired }: { readonly options: LoadOptions; readonly isRequired: boolean },
-): Promise<{ readonly base?: Base; readonly problems: readonly Problem[] }> {
-  const unknown = (message: string): Problem => ({ code: "W_BASE_UNREAD", severity: "warning", message });
+  isNeeded: boolean,
+): Promise<AppliedBase> {
+  const unknown = (message: string): Problem => ({ code: "I_BASE_UNREAD", severity: "info", message });
   if (appliedCommit === undefined) {
     // Expected in a first run; nothing was promised.
-    if (!isRequired) return { problems: [] };
+    if (!isNeeded) return {};
     const where = isLocal(project.settings.records) ? " Records in a folder stay on one machine; keep them in git or PostgreSQL." : "";
     return {
-      problems: [
-        unknown(
-          `The records contain no commit that was applied, so the plan cannot show what someone changed in the account, and \`review: strict\` has no change of others to refuse. The next apply of everything records its commit.${where}`,
-        ),
-      ],
+      problem: unknown(
+        `The records contain no commit that was applied, so the plan cannot show what someone changed in the account, and \`review: strict\` has no change of others to refuse. The next apply of everything records its commit.${where}`,
+      ),
     };
   }
-  const { commit, at, runId } = appliedCommit;
+  const { commit, at, runId, manifestDigest } = appliedCommit;
+  // Git is not read for manifests that are the same.
+  if (manifestDigest === project.manifestDigest()) return { base: { ...project, unread: [] } };
   const what = `${commit.slice(0, 12)} (run ${visible(runId)}, ${visible(at)})`;
   try {
-    await fetchMissing(project.settings.folder, commit, options.env);
-    const base = await loadBase(project, commit, options);
-    if (base.errors === "") return { base, problems: [] };
-    return {
-      problems: [
-        unknown(
-          `The manifests of the commit that was applied last, ${what}, have errors today (${base.errors}), so the plan cannot show what someone changed in the account.`,
-        ),
-      ],
-    };
+    await fetchMissing(project.settings.folder, commit, project.options.env);
+    const base = await loadBase(project, commit);
+    if (base.errors === "") return { base };
+    const message = `The manifests of the commit that was applied last, ${what}, have errors today (${base.errors}), so the origin of the differences is unknown.`;
+    return { problem: unknown(message) };
   } catch (error) {
-    if (!(error instanceof DimsyncError) || error.code !== "E_BASE_UNREADABLE") throw error;
-    const missing = `The commit that was applied last, ${what}, is not in the checkout and could not be fetched, so the plan cannot show what someone changed in the account.`;
+    if (!(error instanceof DimsyncError)) throw error;
+    const why =
+      error.code === "E_BASE_UNREADABLE" ? "is not in the checkout and could not be fetched" : `could not be read (${error.code})`;
+    const missing = `The commit that was applied last, ${what}, ${why}, so the origin of the differences is unknown.`;
     const fix = "Check out the whole history (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0).";
-    if (!isRequired) return { problems: [unknown(`${missing} ${fix}`)] };
-    throw new DimsyncError(
+    const unreadable = new DimsyncError(
       "E_BASE_REF",
       `${missing} \`review: strict\` needs it, so nothing was sent. ${fix} If a forced push removed the commit, read the output of dimsync plan, then lift the guard once, with a reason:`,
       { cause: error, command: '--allow outsideChanges="the applied commit is gone"' },
     );
+    return { problem: unknown(`${missing} ${fix}`), unreadable };
   }
 }
 
 /** The project's manifests in a commit, and the labels that are not known there. Throws as `loadBase` does. */
-export async function loadReviewBase(project: Project, commit: string, options: LoadOptions): Promise<Base> {
-  const base = await loadBase(project, commit, options);
-  return { ...base, unknownLabels: await unknownLabels(project, { commit, base }, options) };
+export async function loadReviewBase(project: Project, commit: string): Promise<Base> {
+  const base = await loadBase(project, commit);
+  return { ...base, unknownLabels: await unknownLabels(project, { commit, base }) };
 }
 
 /** The manifests of dbt, as shown, that the base names and git does not have at the commit, and whose dbt project has other YAML files since. */
 async function unknownLabels(
-  { dbtFiles, settings }: Project,
+  { dbtFiles, settings, options: { cwd, env } }: Project,
   { commit, base }: { readonly commit: string; readonly base: Base },
-  { cwd, env }: LoadOptions,
 ): Promise<readonly string[]> {
   const place = { folder: settings.folder, env };
   const found: string[] = [];
@@ -99,9 +124,10 @@ async function unknownLabels(
  * The project's manifests at a commit, with today's variables. Without a usable config at that commit there are none, and all manifests are new. Throws
  * E_BASE_UNREADABLE.
  */
-async function loadBase(project: Project, commit: string, options: LoadOptions): Promise<Base> {
-  const varFiles = (options.varFiles ?? []).map((file) => resolve(options.cwd, file));
-  return atBase(placeOf(project), { commit, options }, async (there) => {
+async function loadBase(project: Project, commit: string): Promise<Base> {
+  const { cwd, varFiles: given = [] } = project.options;
+  const varFiles = given.map((file) => resolve(cwd, file));
+  return atBase(project, commit, async (there) => {
     try {
       const { settings, resources, elsewhere, columnLabels, problems, locate, patterns, catalog, dbtFiles } = await loadProject({
         ...there,
@@ -129,29 +155,18 @@ function unreadFiles(problems: readonly Problem[]): BaseProject["unread"] {
 const codesOf = (problems: readonly Problem[]): string =>
   andMore([...new Set(problems.flatMap(({ code, severity }) => (severity === "error" ? [code] : [])))], "code");
 
-/** Where a project is in the checkout. */
-interface ProjectPlace {
-  /** Absolute. */
-  readonly folder: string;
-  /** Absolute; absent if there is none. */
-  readonly configFile?: string | undefined;
-  readonly target?: string | undefined;
-}
-
-export const placeOf = ({ settings: { folder, target }, configFile }: Project): ProjectPlace => ({ folder, configFile, target });
-
 /**
  * Runs `work` with what loads the project at a commit, its variable files included. Files outside the repository have no history; they are
  * read as they are now. Throws E_BASE_UNREADABLE.
  */
 export async function atBase<T>(
-  { folder, configFile, target }: ProjectPlace,
-  { commit, options }: { readonly commit: string; readonly options: LoadOptions },
+  { settings: { folder, target }, configFile, options }: Project,
+  commit: string,
   work: (there: LoadOptions) => Promise<T>,
 ): Promise<T> {
   const base = await extractBase(folder, commit, options.env);
   try {
-    const { configFile: _now, paths = [], varFiles = [], ...rest } = options;
+    const { configFile: _now, needsAccount: _, paths = [], varFiles = [], ...rest } = options;
     const there = configFile === undefined ? undefined : await base.pathInTree(configFile);
     const moved = (files: readonly string[]): Promise<readonly string[]> =>
       Promise.all(files.map(async (file) => (await base.pathInTree(resolve(options.cwd, file))) ?? resolve(options.cwd, file)));

@@ -2,9 +2,11 @@ import { planExit } from "../engine/exit-codes.ts";
 import { plan } from "../engine/pipeline.ts";
 import { heldReads } from "../engine/reads/cached-reads.ts";
 import type { Project } from "../manifests/project.ts";
+import { defined } from "../model/json/json.ts";
 import type { Plan } from "../model/plan.ts";
 import { attributed } from "./attributed.ts";
-import { type PlanAccountOptions, withAppliedBase, withReadSession, withReview } from "./plan.ts";
+import { withBase } from "./base.ts";
+import { type PlanAccountOptions, withReadSession } from "./plan.ts";
 import { openReview, withCatalogProblems } from "./review.ts";
 import type { RunEnvironment } from "./session.ts";
 
@@ -29,14 +31,13 @@ export interface Drift {
  * audit log cannot be read, the report says so; that is not an error. Without differences, it is not read.
  */
 export async function driftAccount(given: Project, options: DriftOptions, run: RunEnvironment): Promise<Drift> {
-  const { since, attribution = true, revert = false, sinceApply, failOn, base, ...planned } = options;
+  const { since, attribution = true, revert = false, failOn, base: chosen, ...planned } = options;
   const project = withCatalogProblems(given);
   return withReadSession(project, run, async (opened) => {
-    const based = await withAppliedBase(opened, sinceApply, { project, isRequired: false });
-    const withBase = base === undefined ? based.base : { base: await withReview(base) };
-    const session = revert ? { ...based.session, reads: heldReads(opened.reads) } : based.session;
+    const { session: based, base } = await withBase(opened, project, { base: chosen });
+    const session = revert ? { ...based, reads: heldReads(opened.reads) } : based;
     const compare = async (kind: Plan["kind"]): Promise<Plan> =>
-      plan({ ...session, review: await openReview(project) }, { ...planned, ...withBase }, kind);
+      plan({ ...session, review: await openReview(project) }, { ...planned, ...defined({ base }) }, kind);
     const compared = await compare("DriftReport");
     const undo = revert ? await compare("Plan") : undefined;
     const undone = undo === undefined ? {} : { revert: { ...undo, exit: planExit(undo) } };

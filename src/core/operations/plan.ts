@@ -2,7 +2,7 @@ import { type FailOn, planExit } from "../engine/exit-codes.ts";
 import type { BaseProject } from "../engine/loosened/entry.ts";
 import { plan } from "../engine/pipeline.ts";
 import type { PlanOptions, Session } from "../engine/session.ts";
-import type { LoadOptions, Project } from "../manifests/project.ts";
+import type { Project } from "../manifests/project.ts";
 import { secretPlaces } from "../manifests/secrets/resolve.ts";
 import { changeCount, isOutside } from "../model/changes.ts";
 import { defined } from "../model/json/json.ts";
@@ -11,14 +11,12 @@ import type { Problem } from "../model/problem.ts";
 import { describeSecret, secretKey, secretsIn } from "../model/settings/secret.ts";
 import { withReadOnly } from "./account.ts";
 import { attributed } from "./attributed.ts";
-import { appliedBase } from "./base.ts";
+import { withBase } from "./base.ts";
 import { readRecords } from "./open-records.ts";
 import { openReview, withCatalogProblems } from "./review.ts";
 import { accountSession, type RunEnvironment, withGitState } from "./session.ts";
 
 export interface PlanAccountOptions extends PlanOptions {
-  /** Loads the manifests of the commit that was applied last, as the base. */
-  readonly sinceApply?: LoadOptions;
   /** Loads the base, while the records are read. */
   readonly loadBase?: () => Promise<BaseProject>;
   /** What makes the exit code 2. */
@@ -28,22 +26,21 @@ export interface PlanAccountOptions extends PlanOptions {
 /** Compares the project with its account, and says who made the changes that it would undo. Only sends GET: the client refuses anything else before it opens a socket. */
 export async function planAccount(given: Project, options: PlanAccountOptions, run: RunEnvironment): Promise<Plan> {
   const project = withCatalogProblems(given);
-  const { sinceApply, failOn, loadBase, ...others } = options;
+  const { failOn, loadBase, ...others } = options;
   const loading = loadBase?.();
   // It is awaited below, unless the records cannot be read.
   loading?.catch(() => undefined);
   return withReadSession(project, run, async (session) => {
     const review = await openReview(project);
-    const base = (await loading) ?? options.base;
-    const problems = base === undefined ? [] : newSecrets(project, base);
-    const ofPlan = { ...others, ...(base && { base: await withReview(base), isReview: true }) };
-    const isRequired = refusesOutsideChanges(project, options);
+    const chosen = (await loading) ?? options.base;
+    const problems = chosen === undefined ? [] : newSecrets(project, chosen);
     const asked =
       problems.length === 0
         ? session
         : { ...session, project: { ...session.project, problems: [...session.project.problems, ...problems] } };
-    const based = await withAppliedBase(asked, sinceApply, { project, isRequired });
-    const made = await plan({ ...based.session, review }, { ...ofPlan, ...based.base });
+    const isNeeded = refusesOutsideChanges(project, options);
+    const { session: based, base } = await withBase(asked, project, { base: chosen, isNeeded });
+    const made = await plan({ ...based, review }, { ...others, ...defined({ base }), isReview: chosen !== undefined });
     const isUndoing = made.items.some((item) => changeCount(item, isOutside) > 0);
     const whole = isUndoing ? await attributed(made, { env: run.env }, session) : made;
     return { ...whole, exit: planExit(whole, failOn) };
@@ -64,26 +61,6 @@ function newSecrets({ resources }: Project, base: Pick<Project, "resources">): r
 /** Whether the plan needs to know what someone changed in the account. */
 export const refusesOutsideChanges = ({ settings }: Project, { allow }: Pick<PlanOptions, "allow">): boolean =>
   settings.review === "strict" && allow?.has("outsideChanges") !== true;
-
-/** The session, and the base that `sinceApply` asks for. Throws E_BASE_REF if the commit is missing and `isRequired`. */
-export async function withAppliedBase(
-  session: Session,
-  sinceApply: LoadOptions | undefined,
-  { project, isRequired }: { readonly project: Project; readonly isRequired: boolean },
-): Promise<{ readonly session: Session; readonly base: Pick<PlanOptions, "base"> }> {
-  if (sinceApply === undefined) return { session, base: {} };
-  const { problems, base } = await appliedBase(project, session.records(), { options: sinceApply, isRequired });
-  return {
-    session: { ...session, project: { ...session.project, problems: [...session.project.problems, ...problems] } },
-    base: base === undefined ? {} : { base: await withReview(base) },
-  };
-}
-
-/** The base with the columns that were reviewed there: a column that is switched off until someone reviews it does not come from the manifests. */
-export const withReview = async <B extends BaseProject>(base: B): Promise<B> => ({
-  ...base,
-  review: await openReview(base),
-});
 
 /** Runs `work` with a read-only session on the project's account, and closes the account afterwards. */
 export async function withReadSession<T>(project: Project, run: RunEnvironment, work: (session: Session) => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import type { ApplyFlags } from "../../cli/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { applyOptions, refuseReadOnly } from "../../cli/plan-options.ts";
 import { withRun } from "../../cli/progress.ts";
-import { loadOptions, loadProjects } from "../../cli/project.ts";
+import { loadProjects } from "../../cli/project.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError, messageOf } from "../../core/model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../core/model/exit.ts";
@@ -89,9 +89,7 @@ async function keepResults(file: string, results: readonly Result[]): Promise<vo
 async function applyTarget(context: Context<ApplyFlags>, project: Project, file: string | undefined): Promise<Result> {
   const { flags, io } = context;
   const saved = file === undefined ? undefined : await (await import("../../core/operations/saved-plan.ts")).readSavedPlan(file, io.env);
-  // The guard counts what someone changed since the commit that was applied last, whatever the file of a plan says.
-  const sinceApply = project.settings.review === "strict" ? loadOptions(context, []) : undefined;
-  const options: ApplyAccountOptions = { ...applyOptions(context), ...defined({ saved, sinceApply }) };
+  const options: ApplyAccountOptions = { ...applyOptions(context), ...defined({ saved }) };
   const isAsked = flags.yes !== true && saved === undefined;
   const { result } = await withRun(context, (run, clear) =>
     applyAccount(project, isAsked ? { ...options, confirm: (plan) => ask(context, plan, clear) } : options, run),

@@ -4,7 +4,7 @@ import { stepPieces, writeGithubStep } from "../../cli/github-outputs.ts";
 import { checkOutputs, type Destination, writeDocuments } from "../../cli/output.ts";
 import { applyOptions, failOnFlags, refuseReadOnly } from "../../cli/plan-options.ts";
 import { withRun } from "../../cli/progress.ts";
-import { loadOptions, loadProjects } from "../../cli/project.ts";
+import { loadProjects } from "../../cli/project.ts";
 import { printError } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
 import type { Project } from "../../core/manifests/project.ts";
@@ -13,9 +13,10 @@ import type { ExitCode } from "../../core/model/exit.ts";
 import type { Plan, Result } from "../../core/model/plan.ts";
 import { isLocal } from "../../core/model/settings/config.ts";
 import { applyAccount, recordUnchanged } from "../../core/operations/apply.ts";
+import { planAccount } from "../../core/operations/plan.ts";
 import { readSavedPlan } from "../../core/operations/saved-plan.ts";
 import { shellWord } from "../../core/text/shell.ts";
-import { type CiContext, type CiJob, endJob, isStep, jobDestinations, planSinceApply, stdoutFormat, targetsOutput } from "./job.ts";
+import { type CiContext, type CiJob, endJob, isStep, jobDestinations, stdoutFormat, targetsOutput } from "./job.ts";
 import { originCredentials } from "./push-credentials.ts";
 
 /**
@@ -66,15 +67,14 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
     await log.document(document);
   };
   const failOn = failOnFlags(context.flags.failOn, "Plan");
-  const plan = saved ?? (await ofTarget(context, project, planSinceApply(context, failOn)));
+  const plan = saved ?? (await ofTarget(context, project, (of, options, run) => planAccount(of, { ...options, failOn }, run)));
   const { items, deferred, held = [] } = plan;
   if (saved === undefined && (plan.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
     if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));
     return await report(plan);
   }
   await log.plan(plan);
-  const how = saved === undefined ? { isOwnPlan: true } : { sinceApply: loadOptions(context, []) };
-  const options = { ...applyOptions(context), saved: plan, ...how };
+  const options = { ...applyOptions(context), saved: plan, isOwnPlan: saved === undefined };
   const { result } = await withRun(context, (run) => applyAccount(project, options, run));
   await report(result);
 }

@@ -1,7 +1,7 @@
 import { ofTarget } from "../../cli/each-target.ts";
 import { checkOutputs, writeDocuments } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
-import { loadOptions, loadProjects } from "../../cli/project.ts";
+import { loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { driftAccount } from "../../core/operations/drift.ts";
@@ -21,8 +21,7 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
   const isWhole = flags.only.length + flags.exclude.length === 0;
   const projects = await loadProjects(context, { account: true, interruptible: true });
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
-    const sinceApply = loadOptions(context, []);
-    const { report } = await ofTarget(context, project, (of, options, run) => driftAccount(of, { ...options, sinceApply, failOn }, run));
+    const { report } = await ofTarget(context, project, (of, options, run) => driftAccount(of, { ...options, failOn }, run));
     const webhook = isWhole ? project.settings.notify : undefined;
     const warn = (text: string): void => say(io, text);
     if (webhook !== undefined) await notifyDrift(project, report, { webhook, warn }, { env: io.env, signal: io.interrupted });

@@ -1,9 +1,7 @@
 import type { Context } from "../../cli/context.ts";
 import { type Failure, failurePieces, stepPieces, type TitledFailure, writeGithubStep } from "../../cli/github-outputs.ts";
 import { type Destination, destinations, filePrefix } from "../../cli/output.ts";
-import { loadOptions } from "../../cli/project.ts";
 import { orIgnored, printError } from "../../cli/report-error.ts";
-import type { FailOn } from "../../core/engine/exit-codes.ts";
 import type { CiEnvironment } from "../../core/forge/environment.ts";
 import { type ReviewBase, reviewBase } from "../../core/git/base.ts";
 import { changedLines } from "../../core/git/changed-lines.ts";
@@ -11,7 +9,6 @@ import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../core/model/exit.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
-import { planAccount } from "../../core/operations/plan.ts";
 import type { Document, RenderOptions } from "../../core/render/document.ts";
 import { annotations } from "../../core/render/machine/github.ts";
 import { findingsOf } from "../../core/render/report/findings.ts";
@@ -124,12 +121,6 @@ export async function touchedLines(
 /** Whether the job has a summary and outputs to write. */
 export const isStep = ({ flags }: CiContext, { environment }: CiJob): boolean =>
   environment.provider === "github" || flags.output.some((text) => text.split("=")[0] === "github");
-
-/** A plan that is compared with the commit that was applied last. */
-export const planSinceApply =
-  (context: CiContext, failOn: readonly FailOn[]): typeof planAccount =>
-  (project, options, run) =>
-    planAccount(project, { ...options, failOn, sinceApply: loadOptions(context, []) }, run);
 
 /** A target without a document. */
 export interface FailedTarget {

@@ -9,20 +9,20 @@ import { printError } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
 import type { FailOn } from "../../core/engine/exit-codes.ts";
 import { extractBase, type ReviewBase } from "../../core/git/base.ts";
-import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
+import { listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
 import { shownPath } from "../../core/manifests/source.ts";
 import { DimsyncError, ProblemsError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
-import { canonicalJson, type JsonValue } from "../../core/model/json/json.ts";
+import { canonicalJson, defined, type JsonValue } from "../../core/model/json/json.ts";
 import { toPointer } from "../../core/model/json/pointer.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Problem } from "../../core/model/problem.ts";
-import { atBase, placeOf } from "../../core/operations/base.ts";
+import { atBase } from "../../core/operations/base.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { savePlan } from "../../core/operations/saved-plan.ts";
 import { validateProject } from "../../core/operations/validate.ts";
 import { isProjectChanged } from "./changed-files.ts";
-import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, planSinceApply, targetsOutput, touchedLines } from "./job.ts";
+import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, targetsOutput, touchedLines } from "./job.ts";
 import { notMade } from "./plan-comment.ts";
 import { commentPlans, type PlannedTargets, withdrawComments } from "./provider.ts";
 
@@ -88,10 +88,7 @@ async function planEach(context: CiContext, job: CiJob, failOn: readonly FailOn[
   const planned = await eachJobTarget(context, projects, async (project) => {
     const base = await job.base();
     if (base === undefined) return await planTarget(context, job, { project, failOn });
-    const [change, isSame] = await Promise.all([
-      targetChange(project, base.tip, loadOptions(context, [])),
-      isUntouched(context, job, { project, base }),
-    ]);
+    const [change, isSame] = await Promise.all([targetChange(project, base.tip), isUntouched(context, job, { project, base })]);
     if (change !== undefined) throw new ProblemsError([change], project.locate);
     return isSame ? undefined : await planTarget(context, job, { project, failOn });
   });
@@ -116,10 +113,11 @@ async function planTarget(
   { project, failOn }: { readonly project: Project; readonly failOn: readonly FailOn[] },
 ): Promise<Plan> {
   const base = await baseOf();
-  if (base === undefined || (!environment.isPullRequest && base.commit === base.head))
-    return await ofTarget(context, project, planSinceApply(context, failOn));
-  const loadBase = () => baseOfTarget(context, project, base);
-  return await ofTarget(context, project, (given, options, run) => planAccount(given, { ...options, loadBase, failOn }, run));
+  const isReviewed = base !== undefined && (environment.isPullRequest || base.commit !== base.head);
+  const loadBase = isReviewed ? () => baseOfTarget(context, project, base) : undefined;
+  return await ofTarget(context, project, (given, options, run) =>
+    planAccount(given, { ...options, ...defined({ loadBase }), failOn }, run),
+  );
 }
 
 /** An error if the pull request would be merged into another branch than apply watches: its author chose what it would be compared with. */
@@ -163,12 +161,12 @@ const memberNames = ["baseUrl", "apiKey", "records"] as const;
  * An error for a target that reaches other secrets or hosts than at `commit`, the tip of the branch that apply watches: the author of a pull request could have changed
  * it to get the API key, or to show the plan of another account. Undefined if it is unchanged. Throws E_BASE_UNREADABLE.
  */
-async function targetChange(project: Project, commit: string, options: LoadOptions): Promise<Problem | undefined> {
+async function targetChange(project: Project, commit: string): Promise<Problem | undefined> {
   const now = reachOf(project);
   // Without a usable config there is no such target at the commit.
-  const before = await atBase(placeOf(project), { commit, options }, (there) => orUnusable(loadProject(there).then(reachOf)));
+  const before = await atBase(project, commit, (there) => orUnusable(loadProject(there).then(reachOf)));
   const changed = before === undefined ? ["it is new, or its configuration was not valid before"] : differences(before, now);
-  return changed.length === 0 ? undefined : problemOf(project, changed, options.cwd);
+  return changed.length === 0 ? undefined : problemOf(project, changed);
 }
 
 /** Undefined if the config cannot be used. */
@@ -189,7 +187,7 @@ const mapValues = <K extends string, T, U>(record: Readonly<Record<K, T>>, map: 
 
 const differences = (before: Reach, now: Reach): readonly string[] => memberNames.filter((name) => before[name] !== now[name]);
 
-function problemOf({ settings: { target }, configFile }: Project, changed: readonly string[], cwd: string): Problem {
+function problemOf({ settings: { target }, configFile, options: { cwd } }: Project, changed: readonly string[]): Problem {
   const member = changed.find((one) => memberNames.some((name) => name === one)) ?? "";
   const pointer = toPointer(["targets", target, ...(member === "" ? [] : [member])]);
   return {

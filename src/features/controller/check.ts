@@ -77,10 +77,9 @@ async function compareAndRepair(project: Project, checked: Checked, options: Che
     : compared;
 }
 
-async function compare(project: Project, account: Account, { checkout, run }: CheckOptions): Promise<Compared> {
+async function compare(project: Project, account: Account, { run }: CheckOptions): Promise<Compared> {
   const { state, lease } = await withRecords(project.settings, run.env, (records) => records.content());
-  const sinceApply = { ...checkout.options, target: account.target };
-  const { report } = await driftAccount(project, { failOn: ["blocked"], sinceApply }, { ...run, records: state });
+  const { report } = await driftAccount(project, { failOn: ["blocked"] }, { ...run, records: state });
   run.signal.throwIfAborted();
   const { differences, manual, policy } = driftSummary(report).counts;
   const exposed = report.items.flatMap(exposedChanges);
@@ -159,7 +158,7 @@ function traceOf({ attribution }: Change, object: string): Pick<Finding, "actor"
 
 /** Sends only what protects, within the guards and under the lease of the records, and compares again. */
 async function repair(project: Project, compared: Compared, options: CheckOptions & { readonly checked: Checked }): Promise<Found> {
-  const { database, checked, checkout, run, log } = options;
+  const { database, checked, run, log } = options;
   const account = checked.before;
   const often = await stoppedRepairs(database, account.target);
   const isStopped = ({ address, path }: ExposedChange): boolean => often.some((one) => one.address === address && one.path === path);
@@ -180,9 +179,8 @@ async function repair(project: Project, compared: Compared, options: CheckOption
   try {
     const signal = AbortSignal.any([run.signal, lost.signal]);
     const ignore = stopped.map(({ address, path }) => ({ address, path, reason: "protect stopped" }));
-    const sinceApply = { ...checkout.options, target: account.target };
     const settings = { ...project.settings, ignore: [...project.settings.ignore, ...ignore] };
-    const { plan, result } = await applyAccount({ ...project, settings }, { protectOnly: true, sinceApply }, { ...run, signal });
+    const { plan, result } = await applyAccount({ ...project, settings }, { protectOnly: true }, { ...run, signal });
     const again = await compare(project, account, options);
     await endRepairs(database, account.target, again.exposed);
     return { ...again, error: again.error ?? failureOf(plan, result) ?? error };

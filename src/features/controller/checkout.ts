@@ -22,7 +22,6 @@ export interface Checkout {
   readonly commit: () => Commit | undefined;
   /** Whether the loaded commit is older than this one: by ancestry where git knows it, else by time. */
   readonly isBehind: (known: Commit) => Promise<boolean>;
-  readonly options: LoadOptions;
 }
 
 /** `folder`: that of dimsync.yaml. */
@@ -71,7 +70,6 @@ export function openCheckout(given: LoadOptions, folder: string): Checkout {
       if (await isAncestor(commit.id, known.id)) return true;
       return !(await isAncestor(known.id, commit.id)) && Date.parse(commit.at) < Date.parse(known.at);
     },
-    options,
   };
 }
 

@@ -197,7 +197,7 @@ describe("the origin of a difference", () => {
     write({ "tag.yaml": tag("Personal") });
     const planned = await made("plan", "--base", "HEAD");
     expect([originsOf(planned), planned.complete, planned.exit.code]).toEqual([["Tag/pii /description unknown"], true, 0]);
-    expect(planned.diagnostics).toEqual([expect.objectContaining({ code: "W_BASE_UNREAD", severity: "warning" })]);
+    expect(planned.diagnostics).toEqual([expect.objectContaining({ code: "I_BASE_UNREAD", severity: "info" })]);
   });
 });
 

@@ -111,7 +111,7 @@ test.each([
   commit("first");
   expect((await run("apply", "--yes")).code).toBe(0);
   await setHashed(service, false);
-  expect((await run("plan", "--out", "plan.json")).code).toBe(0);
+  expect((await run("plan", "--out", "plan.json")).code).toBe(3);
   const refused = await run("apply", ...argv);
   expect([refused.code, refused.stdout]).toEqual([
     3,
@@ -206,7 +206,7 @@ describe("ci apply compares with the commit that was applied last", () => {
     set("strict", "report");
     merge(`${manifests + names}# report\n`);
     const reported = await apply();
-    expect([reported.code, reported.stdout]).toEqual([0, expect.stringContaining("W_BASE_UNREAD")]);
+    expect([reported.code, reported.stdout]).toEqual([0, expect.stringContaining("I_BASE_UNREAD")]);
     expect(recorded(folder), "the next run is compared again").not.toBe("ab".repeat(20));
   });
 });
