@@ -5,7 +5,7 @@ import { type Problem, type ProblemText, problemAt, type SourceLocation } from "
 import { isSecretReference, isSecretValue } from "../model/settings/secret.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { aliasProblem, tooDeep } from "../yaml/problems.ts";
-import type { Variable, Variables } from "./config/variables.ts";
+import type { Variables } from "./config/variables.ts";
 import { isSecretMember, isTreeOfNames } from "./secrets/secret-members.ts";
 
 /**
@@ -17,8 +17,6 @@ export interface Effective {
   readonly problems: readonly Problem[];
   /** Locations that have a variable's value now. */
   readonly replaced: ReadonlySet<Pointer>;
-  /** Those of `replaced` that are one whole reference to a value that came as text. */
-  readonly texts: ReadonlySet<Pointer>;
 }
 
 const maxDepth = 200;
@@ -48,7 +46,6 @@ interface Walk {
   readonly ancestors: unknown[];
   readonly problems: Problem[];
   readonly replaced: Set<Pointer>;
-  readonly texts: Set<Pointer>;
   nodesLeft: number;
   /** Whether the walk has ended early, with a problem. */
   exhausted: boolean;
@@ -68,14 +65,13 @@ export function makeEffective(document: unknown, place: SourceLocation, options:
     ancestors: [],
     problems: [],
     replaced: new Set(),
-    texts: new Set(),
     // Without aliases no text has more nodes than characters.
     nodesLeft: options.textLength + 1_000_000,
     exhausted: false,
   };
   const value = visit(walk, document, undefined);
-  const { problems, replaced, texts } = walk;
-  return { value, problems, replaced, texts };
+  const { problems, replaced } = walk;
+  return { value, problems, replaced };
 }
 
 function report(
@@ -135,7 +131,6 @@ function visitText(walk: Walk, text: string, secret: SecretMember | undefined): 
     walk.replaced.add(pointer);
     const isFilled = done.problems.length === 0 && text.replaceAll("$${", "").includes("${");
     if (isFilled && decidesProtection(walk.options.kind, walk.path)) report(walk, variableNotAllowed, pointer);
-    if (done.isText) walk.texts.add(pointer);
     value = done.value;
   }
   if (secret !== undefined && holdsLiteral(value)) reportSecret(walk, secret);
@@ -252,13 +247,9 @@ const variableNotAllowed: ProblemText = {
     "A variable cannot be used here: this value decides what is protected, and a variable could have another value in the job that applies. Write the value itself. If targets need different values, write a manifest for each of them, with metadata.targets.",
 };
 
-/**
- * The result for a string scalar. `isText` if the whole scalar was one reference to a value that
- * came as text.
- */
+/** The result for a string scalar. */
 interface Interpolated {
   readonly value: JsonValue;
-  readonly isText: boolean;
   readonly problems: readonly ProblemText[];
 }
 
@@ -275,8 +266,8 @@ function interpolate(text: string, variables: Variables): Interpolated {
   const single = whole.exec(text)?.[1];
   if (single !== undefined) {
     const found = lookUp(single, variables);
-    if (!("value" in found)) return { value: text, isText: false, problems: [found] };
-    return { value: found.value, isText: found.isText, problems };
+    if (!("value" in found)) return { value: text, problems: [found] };
+    return { value: found.value, problems };
   }
   const value = text.replaceAll(reference, (match: string, name: string | undefined) => {
     if (match === "$${") return "${";
@@ -289,7 +280,7 @@ function interpolate(text: string, variables: Variables): Interpolated {
     problems.push(notText(`\${${name}}`, found.value));
     return match;
   });
-  return { value, isText: false, problems };
+  return { value, problems };
 }
 
 const unclosed: ProblemText = {
@@ -297,7 +288,7 @@ const unclosed: ProblemText = {
   message: `\`\${\` begins a variable, but there is no closing \`}\`. To write a literal \`\${\`, use \`$\${\`.`,
 };
 
-function lookUp(expression: string, variables: Variables): Variable | ProblemText {
+function lookUp(expression: string, variables: Variables): { readonly value: JsonValue } | ProblemText {
   const [, source, name = ""] = inside.exec(expression) ?? [];
   if (source === "env") return fromEnvironment(name);
   if (source === undefined)
@@ -306,7 +297,7 @@ function lookUp(expression: string, variables: Variables): Variable | ProblemTex
       message: `\${${expression}} is not \${var.NAME}. To write a literal \`\${\`, use \`$\${\`.`,
     };
   const variable = variables.get(name);
-  if (variable !== undefined) return variable;
+  if (variable !== undefined) return { value: variable };
   const sources = `the target's vars, --var ${name}=…, a --var-file, or DIMSYNC_VAR_${name}`;
   return {
     code: "E_UNSET_VARIABLE",

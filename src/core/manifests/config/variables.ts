@@ -8,17 +8,8 @@ import { makeEffective } from "../substitute.ts";
 import { yamlProblems } from "./file.ts";
 import type { ConfigOptions } from "./options.ts";
 
-/**
- * A variable's value; `isText` if it came as text that may stand for a number or a boolean: from a
- * flag or the environment.
- */
-export interface Variable {
-  readonly value: JsonValue;
-  readonly isText: boolean;
-}
-
-/** The values of `${var.NAME}`, by name. */
-export type Variables = ReadonlyMap<string, Variable>;
+/** The values of `${var.NAME}`, by name: strings from flags and the environment, YAML's own types from `vars` and files. */
+export type Variables = ReadonlyMap<string, JsonValue>;
 
 /**
  * Sources of variables, highest precedence first: flag > environment > target > config. Variable
@@ -38,18 +29,11 @@ interface VariableSources {
 const variablePrefix = "DIMSYNC_VAR_";
 
 export function gatherVariables(sources: VariableSources): Variables {
-  const byName = new Map<string, Variable>();
-  const addTyped = (record: Readonly<Record<string, JsonValue>> | undefined) => {
-    for (const [name, value] of Object.entries(record ?? {})) byName.set(name, { value, isText: false });
-  };
-  addTyped(sources.config);
-  addTyped(sources.target);
-  for (const file of sources.files) addTyped(file);
-  for (const [name, value] of Object.entries(sources.env)) {
-    if (name.startsWith(variablePrefix) && value !== undefined) byName.set(name.slice(variablePrefix.length), { value, isText: true });
-  }
-  for (const [name, value] of Object.entries(sources.flags)) byName.set(name, { value, isText: true });
-  return byName;
+  const ofEnvironment = Object.entries(sources.env).flatMap(([name, value]) =>
+    name.startsWith(variablePrefix) && value !== undefined ? [[name.slice(variablePrefix.length), value] as const] : [],
+  );
+  const records = [sources.config, sources.target, ...sources.files].flatMap((record) => Object.entries(record ?? {}));
+  return new Map([...records, ...ofEnvironment, ...Object.entries(sources.flags)]);
 }
 
 interface VarFiles {

@@ -165,7 +165,10 @@ function wrongType({ params }: SchemaError, at: ErrorAt): SchemaProblem | undefi
 /** How to write a value of one of the types; "" if the sentence before it is enough. */
 function typeHint(types: readonly string[], { pointer, found, isReplaced }: ErrorAt): string {
   if (found === null) return "Set a value, or remove the key.";
-  if (isReplaced(pointer)) return "The value comes from a variable. Fix it where the variable is set.";
+  if (isReplaced(pointer))
+    return typeof found === "string" && (isNumber(types) || types.includes("boolean"))
+      ? "The value comes from a variable, and values of --var and DIMSYNC_VAR_* are strings. Put the variable in `vars` of dimsync.yaml or in a --var-file, without quotes."
+      : "The value comes from a variable. Fix it where the variable is set.";
   if (types.includes("string") && (typeof found === "number" || typeof found === "boolean"))
     return "YAML does not read it as a string because it has no quotes. Put it in quotes.";
   if (types.includes("boolean") && typeof found === "string") return booleanHint(found);

@@ -1,7 +1,6 @@
 import type { JsonValue } from "../../model/json/json.ts";
 import { fromPointer, type Pointer } from "../../model/json/pointer.ts";
 import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
-import { coerceTexts } from "../scalars.ts";
 import { isSecretMember } from "../secrets/secret-members.ts";
 import type { Effective } from "../substitute.ts";
 import { schemaNamed, type Validator } from "../validators.generated.js";
@@ -29,7 +28,6 @@ interface SchemaContext {
 
 /** A document after its check against the schema of its kind. */
 interface ValidatedDocument {
-  /** With the texts of variables converted to the numbers and booleans that the schema requires. */
   readonly value: JsonValue;
   readonly errors: readonly SchemaError[];
   readonly problems: readonly Problem[];
@@ -39,15 +37,10 @@ interface ValidatedDocument {
 /** Checks a document whose variables are replaced against the schema of its kind. */
 export function validateEffective(
   validator: Validator,
-  { value: document, problems, replaced, texts }: Effective,
+  { value, problems, replaced }: Effective,
   about: Pick<SchemaContext, "kind" | "place">,
 ): ValidatedDocument {
-  let value = document;
-  if (!validator(value)) {
-    value = coerceTexts(value, validator.errors ?? [], texts) ?? value;
-    if (value !== document) validator(value);
-  }
-  const errors = validator.errors ?? [];
+  const errors = validator(value) ? [] : (validator.errors ?? []);
   const known = new Set<Pointer>(problems.flatMap(({ place }) => place?.pointer ?? []));
   const context: SchemaContext = { ...about, value, replaced, known };
   return { value, errors, context, problems: schemaProblems(errors, context) };

@@ -24,7 +24,7 @@ describe("a reference becomes", () => {
     "quotes make no difference": [`"\${var.number}"`, 4],
     "part of a text": [`a-\${var.text}-\${var.number}-\${var.flag}`, "a-t-4-true"],
     "a name with a hyphen and a dot": [`\${var.with-dash.dot}`, "w"],
-    "text from the environment": [`\${var.N}`, "5"],
+    "a string from the environment": [`\${var.N}`, "5"],
     "an empty variable is an empty text": [`x\${var.EMPTY}y`, "xy"],
     "the value of a variable is not substituted again": [`\${var.NESTED}`, `\${var.text}`],
     "a doubled dollar is a literal": [`$\${var.text}`, `\${var.text}`],
@@ -73,45 +73,30 @@ describe("a reference becomes", () => {
   });
 });
 
-describe("text from a flag or the environment is converted to the type that the schema requires", () => {
-  const integration = (enabled: string, more = "") =>
-    manifest(
-      "Integration",
-      "i",
-      "spec:",
-      "  destination: { id: d }",
-      "  create:",
-      "    destinationSchema: s",
-      "    replicationFrequency: '60'",
-      "    onSchemaUpdate: ignoreAll",
-      `    enabled: ${enabled}`,
-      `    sourceConfig: { type: postgres, name: n, connection: { port: "\${var.PORT}" } }`,
-      `    sourceSettings: {${more}}`,
-    );
-  test("true and false, and whole numbers", async () => {
+describe("where the schema requires a number or a boolean", () => {
+  const tag = manifest("Tag", "t", `spec: { name: T, exclusive: "\${var.on}" }`);
+  const versioned = manifest("Asset", "a", "spec:", "  name: A", `  secretVersion: \${var.version}`);
+  const files = { "t.yaml": tag, "a.yaml": versioned };
+  test("a value of vars or a file has the type that YAML gives it", async () => {
     const project = await load(
-      {
-        "i.yaml": integration("false", ` incremental_mode: "\${var.PORT}"`),
-        "t.yaml": manifest("Tag", "t", `spec: { name: T, exclusive: "\${var.on}" }`),
-      },
-      { vars: { on: "false" }, env: { DIMSYNC_VAR_PORT: "5432" } },
+      { ...files, "dimsync.yaml": config("vars: { on: false }"), "v.vars": "version: 4\n" },
+      { varFiles: ["v.vars"] },
     );
-    expect(headings(project.diagnostics)).toEqual(["i.yaml:12:41 I_VALUE_NOT_KNOWN"]);
+    expect(project.diagnostics).toEqual([]);
     expect(resource(project, "Tag/t").spec).toMatchObject({ exclusive: false });
-    expect(resource(project, "Integration/i").spec).toMatchObject({
-      create: { enabled: false, sourceConfig: { connection: { port: 5432 } }, sourceSettings: { incremental_mode: "5432" } },
-    });
+    expect(resource(project, "Asset/a").spec).toMatchObject({ secretVersion: 4 });
   });
-  test("but not other text, and not literal text", async () => {
-    const { diagnostics } = await load({ "i.yaml": integration('"false"') }, { vars: { PORT: "0x10" } });
-    expect([...headings(diagnostics)].sort()).toEqual(["i.yaml:10:14 E_WRONG_TYPE", "i.yaml:11:66 E_WRONG_TYPE"]);
-    const [written, filledIn] = ["i.yaml:10", "i.yaml:11"].map(
-      (at) => diagnostics.find(({ file, line }) => `${file}:${line}` === at)?.message,
-    );
-    expect([written, filledIn]).toEqual([
-      expect.stringContaining("write false without quotes"),
-      expect.stringContaining("comes from a variable"),
-    ]);
+  test.each([
+    ["a flag", { vars: { on: "false", version: "4" } }],
+    ["the environment", { env: { DIMSYNC_VAR_on: "false", DIMSYNC_VAR_version: "4" } }],
+  ])("a value of %s is a string, and the message says where to put it", async (_name, options) => {
+    const { diagnostics } = await load(files, options);
+    expect(diagnostics.map(({ file, code }) => `${file} ${code}`).sort()).toEqual(["a.yaml E_WRONG_TYPE", "t.yaml E_WRONG_TYPE"]);
+    for (const { message } of diagnostics) expect(message).toContain("Put the variable in `vars` of dimsync.yaml or in a --var-file");
+  });
+  test("a literal in quotes has a hint of its own", async () => {
+    const { diagnostics } = await load({ "t.yaml": tag.replace(/\$\{var\.on\}/u, "false") });
+    expect(diagnostics.map(({ message }) => message)).toEqual([expect.stringContaining("write false without quotes")]);
   });
 });
 
