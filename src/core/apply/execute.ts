@@ -6,7 +6,7 @@ import type { Item } from "../model/plan.ts";
 import { backoffMs } from "../service/retry.ts";
 import { sendCreate } from "./create.ts";
 import { type EndedItem, type Ending, type Execution, endingOf, isGood, lackingCall, learnLacking, notOffered, type Step } from "./step.ts";
-import { readAgainAfterMs, sendUpdate } from "./update.ts";
+import { pausesFor, sendUpdate } from "./update.ts";
 
 /**
  * Sends the requests of the items: each item after those that it depends on, one at a time per live
@@ -123,7 +123,7 @@ async function sendRemoval<Live>(step: Step<Live>): Promise<Ending> {
   for (let attempt = 1; ; attempt++) {
     const failure = await failureOf(() => session.writer.send(request));
     if (failure?.sent === "never") throw failure;
-    if (await isRemoved(step, failure?.sent === "answered" ? [0] : readAgainAfterMs))
+    if (await isRemoved(step, failure?.sent === "answered" ? [0] : pausesFor(session.project.settings.client.settleMs)))
       return failure === undefined ? { outcome: "done" } : { outcome: "recovered", message: failure.message };
     if (failure === undefined)
       return {
@@ -153,7 +153,7 @@ async function failureOf(send: () => Promise<unknown>): Promise<ServiceError | u
 }
 
 /** Reads more than once, because a response may come from a cache. */
-async function isRemoved<Live>(step: Step<Live>, afterMs: readonly number[]): Promise<boolean> {
+async function isRemoved<Live>(step: Step<Live>, afterMs: Iterable<number>): Promise<boolean> {
   const { clock, signal } = step.session;
   for (const pauseMs of afterMs) {
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);

@@ -4,7 +4,9 @@ import { byText, kindOf } from "../model/address.ts";
 import { eachChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
-import type { Deferred, Held, ItemResult, Plan, Result } from "../model/plan.ts";
+import { sameJson } from "../model/json/json.ts";
+import type { Deferred, Held, ItemResult, NotKept, Plan, Result } from "../model/plan.ts";
+import type { RecordsState } from "../records/records.ts";
 import { andMore } from "../text/lists.ts";
 import { wholePath } from "../text/paths.ts";
 import { withTarget } from "../text/shell.ts";
@@ -24,7 +26,10 @@ export function resultOf(
   const diagnostics = plans.flatMap((plan) => plan.diagnostics.filter(({ code }) => plan === last || code !== "I_POLICY_WAITS"));
   const bindings = [...session.records().bindings].sort(([a], [b]) => byText(a, b)).map(([address, { id }]) => [address, id] as const);
   const notKept = lastByKey(
-    [...plans.flatMap((plan) => plan.notKept ?? []), ...items.flatMap((item) => (isGood(item.outcome) ? [] : (item.notKept ?? [])))],
+    [
+      ...plans.flatMap((plan) => plan.notKept ?? []),
+      ...items.flatMap((item) => (isGood(item.outcome) ? [] : (item.notKept ?? []).filter(isSecond(session.records())))),
+    ],
     ({ address, path }) => `${address} ${path}`,
   );
   const result: Result = {
@@ -60,6 +65,14 @@ export function resultOf(
   };
   return { ...result, exit: exitOf(result, first.executable ? last : first, session.signal) };
 }
+
+/** Whether an earlier apply has sent the value in vain, too. Once may have been a slow read or a lost request. */
+const isSecond =
+  ({ notKept }: Pick<RecordsState, "notKept">) =>
+  ({ address, path, wanted, live }: NotKept): boolean => {
+    const earlier = notKept.get(address)?.get(path);
+    return earlier !== undefined && sameJson([earlier.wanted, earlier.live], [wanted, live]);
+  };
 
 /** What the account has of an item that did not converge, and what it does not have, are results of their own. */
 function separated({ notKept: _, kept, ...item }: EndedItem): readonly ItemResult[] {

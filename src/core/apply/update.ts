@@ -1,6 +1,6 @@
 import type { Updates } from "../kinds/kind.ts";
 import { changesWhere, eachChange } from "../model/changes.ts";
-import { readIfPossible, readOr, ServiceError } from "../model/errors.ts";
+import { readIfPossible, readNow, readOr, ServiceError } from "../model/errors.ts";
 import { isObject, type JsonObject, type JsonValue, own, sameJson } from "../model/json/json.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import { addAll } from "../model/maps.ts";
@@ -8,7 +8,7 @@ import type { Item, NotKept } from "../model/plan.ts";
 import type { PlannedRequest, WriteAnswer } from "../model/service.ts";
 import { secretsIn } from "../model/settings/secret.ts";
 import { backoffMs } from "../service/retry.ts";
-import { differsInSpace } from "../text/values.ts";
+import { cutEnd, differsInSpace } from "../text/values.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import type { Ending, Step } from "./step.ts";
@@ -93,7 +93,8 @@ async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): P
     try {
       const answer = await session.writer.send(inlineSecrets(request, secrets));
       if (update.answered === undefined) return await shownAfter(step, body, withProof(step, live, answer));
-      return await verified(step, body, answer.isEmpty === true ? live : update.answered(live, answer, session.writer.decode));
+      const shown = shownBy(step, answer);
+      return await verified(step, body, shown ?? live, shown === undefined || answer.status === 202 ? answer : undefined);
     } catch (error) {
       if (!(error instanceof ServiceError) || !(isBusy(error) || error.sent === "maybe")) throw error;
       const mayRepeat = isBusy(error)
@@ -106,6 +107,15 @@ async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): P
     }
   }
 }
+
+/** The object as the response shows it; undefined: it was accepted, and shows nothing. */
+const shownBy = <Live>({ update, live, session }: UpdateStep<Live>, answer: WriteAnswer): Live | undefined =>
+  answer.isEmpty === true
+    ? undefined
+    : readNow(
+        () => update.answered?.(live, answer, session.writer.decode),
+        () => undefined,
+      );
 
 const noProof =
   "The service accepted the request with an empty response, so nothing shows that it stored the values. dimsync does not send them again by itself.";
@@ -174,22 +184,36 @@ function withoutUnshown(unseen: readonly Pointer[], item: Item): readonly Pointe
   return unseen.filter((pointer) => !unshown.has(pointer));
 }
 
-/** A response may come from a cache. So if it does not show the desired values, the account is read again after these pauses. */
-export const readAgainAfterMs = [0, 500, 2_000] as const;
+/** The pauses before each of the reads that look for the effect of a write, together at most this long. A read may show the state before the write. */
+export function* pausesFor(milliseconds: number): Generator<number> {
+  yield 0;
+  for (let left = milliseconds, pauseMs = 500; left > 0; left -= pauseMs, pauseMs = Math.min(2 * pauseMs, 10_000)) {
+    pauseMs = Math.min(pauseMs, left);
+    yield pauseMs;
+  }
+}
 
-/** The schedule of an integration may show two minutes after it was accepted. */
-const lateReadsAfterMs = [0, 500, 1_000, 2_000, 4_000, 8_000, ...Array<number>(11).fill(10_000)] as const;
-
-/** Compares what the response (or a read) shows with the values of the body and with the state before. Reads decide what a response leaves open. */
-async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: Live): Promise<Sent<Live>> {
+/**
+ * Compares what the response (or a read) shows with the values of the body and with the state before. Reads decide what a response leaves open.
+ * `accepted`: a response that shows nothing.
+ */
+async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: Live, accepted?: WriteAnswer): Promise<Sent<Live>> {
   const { item, update, session } = step;
   const { clock, signal } = session;
   const { settleMs, schemaWaitMs } = session.project.settings.client;
-  const end = clock.now().getTime() + (update.showsLate === true ? Math.max(settleMs, schemaWaitMs) : settleMs);
+  const known = session.records().notKept.get(item.address);
   let live = shown;
   let found = await compared(step, body, live);
-  for (const pauseMs of update.showsLate === true ? lateReadsAfterMs : readAgainAfterMs) {
-    if (isReached(found) || clock.now().getTime() + pauseMs > end) break;
+  for (const pauseMs of pausesFor(update.showsLate === true ? Math.max(settleMs, schemaWaitMs) : settleMs)) {
+    if (isReached(found)) break;
+    // Two runs have waited for these values in vain.
+    const isHopeless =
+      found.different.length > 0 &&
+      found.different.every((path) => {
+        const { times = 0, wanted = null } = known?.get(path) ?? {};
+        return times > 1 && sameJson(wanted, atPointer(body, path));
+      });
+    if (isHopeless && pauseMs > 500) break;
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);
     if (pauseMs > 0 && signal.aborted) break;
     live = (await readIfPossible(() => update.reread(item, session.writer.reads))) ?? live;
@@ -201,7 +225,8 @@ async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: L
     const [wanted, is] = [atPointer(body, path), atPointer(document, path)] as readonly JsonValue[]; // values of JSON documents
     return { address: item.address, path, wanted: wanted ?? null, live: is ?? null, since };
   });
-  if (!isReached(found)) return { live, ending: { ...unreachedEnding(found), notKept }, missing: [...found.different, ...found.unseen] };
+  if (!isReached(found))
+    return { live, ending: { ...unreachedEnding(found, accepted), notKept }, missing: [...found.different, ...found.unseen] };
   const appeared = update.appeared === undefined ? [] : update.appeared(step.live, live);
   if (appeared.length > 0) return { live, ending: appearedEnding(appeared) };
   if (found.spaced.length === 0) return { live };
@@ -226,14 +251,15 @@ const appearedEnding = (pointers: readonly Pointer[]): Ending => ({
   message: `The service has the desired values, and meanwhile columns appeared that it replicates unhashed: ${listPointers(pointers)}. The plan did not show them. Run plan to see what the manifests say about them.`,
 });
 
-function unreachedEnding({ different, unseen, unintended }: Found): Ending {
+function unreachedEnding({ different, unseen, unintended }: Found, accepted: WriteAnswer | undefined): Ending {
   const unreached = [...different, ...unseen];
+  const seen = accepted === undefined ? "The service accepted the request, but" : acceptedText(accepted);
   return {
     outcome: "not-converged",
     ...(unreached.length > 0
       ? {
           code: "E_NOT_CONVERGED",
-          message: `The service accepted the request, but the account does not have the desired value of ${listPointers(unreached)}. Run plan to see the live state.`,
+          message: `${seen} the account does not have the desired value of ${listPointers(unreached)}. Run plan to see the live state.`,
         }
       : {
           code: "E_UNINTENDED_CHANGE",
@@ -241,6 +267,9 @@ function unreachedEnding({ different, unseen, unintended }: Found): Ending {
         }),
   };
 }
+
+const acceptedText = ({ status, words }: WriteAnswer): string =>
+  `Accepted, not visible yet: the service answered the request with status ${status}${words === undefined ? "" : ` and the words ${JSON.stringify(cutEnd(words, 200))}`}, and until now`;
 
 async function compared<Live>({ item, update, live: before }: UpdateStep<Live>, body: JsonObject, live: Live): Promise<Found> {
   const document = update.document(item, live);

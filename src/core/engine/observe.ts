@@ -15,6 +15,7 @@ import { problemIn, type Resource } from "../model/resource.ts";
 import type { List, Listed, Listing, Reads, UnreadEntry } from "../model/service.ts";
 import type { Code } from "../model/titles.ts";
 import type { RecordsState } from "../records/records.ts";
+import { isNotKept } from "../records/remembered.ts";
 import { enumerate } from "../text/describe.ts";
 import { andMore, grouped } from "../text/lists.ts";
 import { bindCommand } from "../text/shell.ts";
@@ -224,7 +225,9 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
     earlierCreates: earlierCreates(records, run.recovered),
     taggedBy: project.settings.defaults.taggedBy,
     ignored: () => false,
-    notKept: records.notKept ?? new Map(),
+    notKept: new Map(
+      [...(records.notKept ?? [])].map(([address, ofObject]) => [address, new Map([...ofObject].filter(([, one]) => isNotKept(one)))]),
+    ),
     covered: records.covered ?? new Map(),
     kept: keptById(records.kept ?? nothingKept),
     patch: project.settings.client,

@@ -1,7 +1,7 @@
 import type { DiffResult } from "../kinds/kind.ts";
-import { type Address, schemasKind } from "../model/address.ts";
+import type { Address } from "../model/address.ts";
 import { eachChange } from "../model/changes.ts";
-import { defined, sameJson } from "../model/json/json.ts";
+import { sameJson } from "../model/json/json.ts";
 import { atPointer } from "../model/json/pointer.ts";
 import type { Change, ChangeGroup, Deferred, DraftFacts, DraftItem } from "../model/plan.ts";
 import type { PlannedRequest } from "../model/service.ts";
@@ -33,12 +33,10 @@ function splitItem(item: DraftItem): Split {
   const requests = item.requests.filter((request) => every(others, (change) => !contains(request, change)));
   const isComplete = every(protecting, (change) => requests.some((request) => contains(request, change)));
   if (item.action !== "update" || !isComplete) return { held: item };
-  // Only what exposes waits for what it requires.
-  const { exposedColumns: _, basis: __, requires: ___, binding, ...rest } = item;
-  // That of schemas records values that protect. That of any other object records that the whole object was sent.
-  const recorded = item.kind === schemasKind ? defined({ binding }) : {};
+  // Only what exposes waits for what it requires, and a binding records that the whole object was sent.
+  const { exposedColumns: _, basis: __, requires: ___, binding: ____, ...rest } = item;
   return {
-    sent: { ...rest, ...recorded, changes: protecting, requests },
+    sent: { ...rest, changes: protecting, requests },
     held: { ...item, changes: others },
   };
 }

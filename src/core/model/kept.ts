@@ -208,6 +208,13 @@ function newGroups() {
   };
 }
 
+/** Whether the node is kept in this way. */
+export const isKeptAs = (kept: KeptSchemas | undefined, [schema, table, column]: NodePath, as: KeptNodes["as"]): boolean =>
+  kept
+    ?.get(schema)
+    ?.get(table)
+    ?.some((nodes) => nodes.as === as && columnsOf(nodes).includes(column)) === true;
+
 /** Whether the tree has the node. Undefined: that is not known, because the service did not return the columns of its table. */
 export function hasNode(tree: LiveSchemas, [schema, table, column]: NodePath): boolean | undefined {
   const ofSchema = Object.hasOwn(tree, schema) ? tree[schema] : undefined;

@@ -165,7 +165,8 @@ function valuesToKeep(
       const now = (all.get(address) ?? []).map(({ path, wanted, live, since }) => {
         const earlier = before?.get(path);
         const isSame = earlier !== undefined && sameJson(earlier.wanted, wanted);
-        return [path, { wanted, live, since: isSame ? earlier.since : since }] as const;
+        const times = isSame && sameJson(earlier.live, live) ? earlier.times + 1 : 1;
+        return [path, { wanted, live, since: isSame ? earlier.since : since, times }] as const;
       });
       return [address, new Map([...kept, ...now])];
     }),

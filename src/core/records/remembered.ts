@@ -2,18 +2,24 @@ import type { Address } from "../model/address.ts";
 import { type JsonValue, sameJson } from "../model/json/json.ts";
 import { type Kept, nothingKept } from "../model/kept.ts";
 import { everyName } from "../model/maps.ts";
+import { differsInSpace } from "../text/values.ts";
 
 /** Values by address, then by a key within the object. Maps, because names of an account may be `__proto__`. */
 export type ByAddress<T> = ReadonlyMap<Address, ReadonlyMap<string, T>>;
 
-/** A value that the service accepted and did not keep. */
+/** A value that the service accepted and did not show afterwards. */
 export interface NotKept {
   readonly wanted: JsonValue;
   /** What the account has instead; null if it shows nothing. */
   readonly live: JsonValue;
   /** ISO 8601: when it was noticed first. */
   readonly since: string;
+  /** How many applies found that. */
+  readonly times: number;
 }
+
+/** Whether the service does not keep it: once may be a slow read or a lost request. White space at the ends is certain at once. */
+export const isNotKept = ({ times, wanted, live }: NotKept): boolean => times > 1 || differsInSpace(wanted, live);
 
 /** The commit whose manifests the account matched when an apply ended: nothing failed, waited or was left out. */
 export interface AppliedCommit {

@@ -138,7 +138,7 @@ const keptIntegrations = members<KeptIntegrations>({
   ids: listOf(text),
   schemas: mapOf(members<KeptIntegrations["schemas"][string]>({ itself: optional(count), tables: mapOf(count) })),
 });
-const notKept = members<NotKept>({ wanted: json, live: json, since: text });
+const notKept = members<NotKept>({ wanted: json, live: json, since: text, times: count });
 
 const storedLease = members<Omit<Lease, "holder">>({
   ...{

@@ -43,8 +43,6 @@ export function readWriteResponse(status: number, body: Buffer, where: Where): W
     return { status, data: undefined, int64Id: undefined, isEmpty: true };
   const envelope = readJson(body, where);
   if (!isObject(envelope)) throw malformed(where, "", "is not an object");
-  const code = own(envelope, "code");
-  if (code !== undefined && code !== null && typeof code !== "string") throw malformed(where, "/code", "is not a string");
   const data = own(envelope, "data") as JsonValue | undefined;
   const ids = { id: own(envelope, "id"), dataId: isObject(data) ? own(data, "id") : undefined };
   const rounded = [ids.id, ids.dataId].some((id) => typeof id === "number" && !Number.isSafeInteger(id));
@@ -52,7 +50,13 @@ export function readWriteResponse(status: number, body: Buffer, where: Where): W
   const int64Id = decimalText(exact.id);
   if (typeof ids.id === "number" && int64Id === undefined) throw malformed(where, "/id", "is not an integer");
   const dataId = typeof ids.dataId === "number" ? decimalText(exact.dataId) : undefined;
-  return { status, data: isObject(data) && dataId !== undefined ? { ...(data as Record<string, JsonValue>), id: dataId } : data, int64Id };
+  const words = own(envelope, "message");
+  return {
+    status,
+    data: isObject(data) && dataId !== undefined ? { ...(data as Record<string, JsonValue>), id: dataId } : data,
+    int64Id,
+    ...(typeof words === "string" ? { words } : {}),
+  };
 }
 
 function exactIds(body: Buffer, where: Where): { readonly id: unknown; readonly dataId: unknown } {

@@ -50,7 +50,7 @@ describe("members that the service leaves out", () => {
     expect((await at.plan("--detailed-exitcode")).code).toBe(0);
   });
 
-  it("of columns that must be hashed: sent once, then unverifiable", async () => {
+  it("of columns that must be hashed: sent once, then unverifiable until it is given up", async () => {
     const at = await scene(hashesEmail, { meddle: ofSchemas((key) => key === "hashed") });
     const first = await at.apply();
     expect([first.code, endings(first.result)[orders]]).toEqual([0, "done"]);
@@ -59,8 +59,13 @@ describe("members that the service leaves out", () => {
     expect(plan.unverifiable).toContainEqual({
       address: "Schemas/orders",
       paths: ["/schemas/public/tables/customers/columns/email/hashed"],
-      reason: "the service does not show the value, and dimsync has sent it once",
+      reason: "the service does not show the value, and dimsync has sent it",
     });
+    // Given up and wanted again: somebody may have unhashed it meanwhile.
+    at.write("manifests/all.yaml", hashesEmail.replace("hashed: true", "enabled: true"));
+    expect((await at.apply()).code).toBe(0);
+    at.write("manifests/all.yaml", hashesEmail);
+    expect((await at.plan()).plan.items).toMatchObject([{ address: "Schemas/orders", action: "update" }]);
   });
 
   it("of schemas that must be disabled: sent once with --protect-only, too", async () => {

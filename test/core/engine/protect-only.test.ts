@@ -23,7 +23,7 @@ describe("with --protect-only", () => {
   test("of an item with both, the requests of the protecting changes are sent", () => {
     const item = update({ changes: [...enables, ...hashes], requests: [hashing, enabling], exposedColumns: 1, binding: { id: "i" } });
     const { items, held } = split(item);
-    const { exposedColumns: _, ...rest } = item;
+    const { exposedColumns: _, binding: __, ...rest } = item;
     expect(items).toEqual([{ ...rest, changes: hashes, requests: [hashing] }]);
     expect(held).toEqual([{ ...item, changes: enables }]);
   });

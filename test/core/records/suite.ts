@@ -380,7 +380,9 @@ const allFacts: Required<Facts> = {
   ),
   commit,
   covered: new Map([["SchemaConfig/shops", new Map([...["8f1c", "__proto__"].map((id) => [id, "shop 3"] as const)])]]),
-  notKept: new Map([["Schemas/orders", new Map([["/schemas/public", { wanted: true, live: null, since: "2026-11-03T08:00:00.000Z" }]])]]),
+  notKept: new Map([
+    ["Schemas/orders", new Map([["/schemas/public", { wanted: true, live: null, since: "2026-11-03T08:00:00.000Z", times: 1 }]])],
+  ]),
 };
 
 function leaseTests(openStore: OpenStore): void {

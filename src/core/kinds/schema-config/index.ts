@@ -25,7 +25,7 @@ import { appearedColumns, basisOf, unintendedChanges } from "./live-differences.
 import { isLabel, liveView, readOnlyNodeField } from "./manifest.ts";
 import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
-import { leavingOut, withoutSent } from "./not-kept.ts";
+import { isSentBefore, leavingOut } from "./not-kept.ts";
 import { patches, spelledAsSent, tablesTouched, treeIn } from "./patch.ts";
 import { manualSteps, refusals } from "./problems.ts";
 import { lostBySelector, lostProtection, removedCause, settingsOf } from "./protection.ts";
@@ -152,10 +152,12 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     ...(reviewed === undefined ? [] : newColumnProblems(unit, tree, reviewed)),
   ];
   const isRefused = problems.some(isError);
-  const { changes, sentBefore, record } = withoutSent(evaluation.changes, account.bindings.get(address));
+  const wasSent = isSentBefore(account.kept.get(liveId));
+  const changes = evaluation.changes.filter((change) => !wasSent(change));
+  const sentBefore = evaluation.changes.filter(wasSent).map(({ path, key }) => nodePointer(path, key));
   return {
     ...emptyDiff,
-    items: isRefused || changes.length === 0 ? [] : [updateItem(unit, { live, evaluation, account, changes, record })],
+    items: isRefused || changes.length === 0 ? [] : [updateItem(unit, { live, evaluation, account, changes })],
     problems: problems.map((problem) => ({ address, ...problem })),
     manual: manualSteps(unit, evaluation.unmet),
     unverifiable: [
@@ -217,11 +219,10 @@ interface UpdateInput {
   readonly evaluation: Evaluation;
   readonly account: AccountView;
   readonly changes: readonly NodeChange[];
-  readonly record: DraftItem["binding"] | undefined;
 }
 
 function updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, input: UpdateInput): DraftItem {
-  const { live, evaluation, account, changes, record } = input;
+  const { live, evaluation, account, changes } = input;
   const groups = grouped(changes);
   const basis = basisOf(groups, live);
   return {
@@ -234,7 +235,6 @@ function updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, inpu
     changes: groups,
     requests: patches(liveId, changes, { live: live.tree, ...account.patch }),
     ...(basis === undefined ? {} : { basis }),
-    ...(record === undefined ? {} : { binding: { ...record, id: liveId } }),
     exposedColumns: evaluation.exposedColumns,
     after: manifests,
   };
@@ -275,7 +275,7 @@ const unshownValues = (
   { exposing, sentBefore }: { readonly exposing: readonly Pointer[]; readonly sentBefore: readonly Pointer[] },
 ): DiffResult["unverifiable"] =>
   [
-    { paths: sentBefore, reason: "the service does not show the value, and dimsync has sent it once" },
+    { paths: sentBefore, reason: "the service does not show the value, and dimsync has sent it" },
     {
       paths: exposing,
       reason:

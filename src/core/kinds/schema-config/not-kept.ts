@@ -1,12 +1,10 @@
-import type { Binding } from "../../model/address.ts";
 import { isObject, own, sameJson } from "../../model/json/json.ts";
-import type { Pointer } from "../../model/json/pointer.ts";
+import { isKeptAs, type KeptSchemas } from "../../model/kept.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { NotKept } from "../../model/plan.ts";
 import { nodesAt, riskOf } from "../../model/schema-tree.ts";
 import type { AccountView } from "../kind.ts";
-import { leafDigests } from "../leaves.ts";
 import type { IsLeftOut, NodeChange } from "./evaluation.ts";
 import type { SchemaConfigUnit } from "./units.ts";
 
@@ -43,26 +41,11 @@ export function leavingOut(
   return { isLeftOut, found };
 }
 
-// A value that protects is sent although the service does not show whether the account has it. It is sent once: the records keep one
-// digest of all such values of an integration. Afterwards they are unverifiable.
-
-interface Unshown {
-  readonly changes: readonly NodeChange[];
-  /** What an earlier run has sent, and no read shows. */
-  readonly sentBefore: readonly Pointer[];
-  /** What to record when the changes are sent; absent if all of their live values are known. */
-  readonly record?: Omit<Binding, "id">;
-}
-
-const recordedAt = "/schemas";
-
-/** Leaves out what was sent before, according to the records. */
-export function withoutSent(changes: readonly NodeChange[], recorded: Binding | undefined): Unshown {
-  const unknown = changes.filter(({ before }) => before === undefined);
-  if (unknown.length === 0) return { changes, sentBefore: [] };
-  const values = unknown.map(({ path, key, after }) => [nodePointer(path, key), after] as const);
-  const sent = leafDigests(values, recordedAt);
-  if (recorded?.sent?.[recordedAt] !== sent[recordedAt])
-    return { changes, sentBefore: [], record: { sent: { ...recorded?.sent, ...sent } } };
-  return { changes: changes.filter(({ before }) => before !== undefined), sentBefore: values.map(([pointer]) => pointer) };
-}
+/**
+ * Changes whose live value the service does not show, and that the manifests have kept since an apply sent them: they are unverifiable. A
+ * value that was given up meanwhile is sent again.
+ */
+export const isSentBefore =
+  (kept: KeptSchemas | undefined) =>
+  ({ path, key, before }: NodeChange): boolean =>
+    before === undefined && isKeptAs(kept, path, key === "hashed" ? "hashed" : "disabled");
