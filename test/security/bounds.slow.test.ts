@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { initPostgresRecords } from "../../src/core/records/postgres/index.ts";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { readAccount } from "../../src/features/controller/accounts.ts";
@@ -13,6 +14,8 @@ import { openStore } from "../../src/features/controller/database.ts";
 import { servePage } from "../../src/features/controller/server.ts";
 import { dimsync, dimsyncHere, emptyFolder, ended, startCli } from "../cli/built-cli.ts";
 import { serve } from "../support/loopback.ts";
+import { sharedPostgres } from "../support/postgres/shared.ts";
+import { needs } from "../support/programs.ts";
 import { waiting } from "../support/waiting.ts";
 
 /*
@@ -229,16 +232,19 @@ ${Array.from({ length: 100 }, (_, index) => `    - { match: { schema: "*", table
     });
   });
 
-  test("by a worker, which gives the check back", async () => {
+  test("by a worker, which gives the check back", needs("postgresql"), async () => {
     const { service, isSent } = await hugeTable();
-    const target = `{ baseUrl: "${service.url}", apiKey: { $secret: { env: KEY } }, controller: { every: 1m } }`;
+    const url = await (await sharedPostgres()).database();
+    const { id } = await initPostgresRecords({ target: "test", url, schema: "dimsync" });
+    const records = `{ postgres: { url: { $secret: { env: DIMSYNC_DATABASE_URL } }, id: ${id} } }`;
+    const target = `{ baseUrl: "${service.url}", apiKey: { $secret: { env: KEY } }, controller: { every: 1m }, records: ${records} }`;
     const cwd = emptyFolder({
       "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { test: ${target} }\n`,
       "manifests/users.yaml": manifest("Orders"),
     });
-    const child = startCli(["controller", "--listen", "127.0.0.1:0"], { cwd, env: { KEY: "key" } });
+    const child = startCli(["controller", "--listen", "127.0.0.1:0"], { cwd, env: { KEY: "key", DIMSYNC_DATABASE_URL: url } });
     expect(await stopped(child, isSent)).toMatchObject({ code: 0 });
-    const database = await openStore(undefined, cwd);
+    const database = await openStore(url, cwd);
     onTestFinished(() => database.close());
     expect(await readAccount(database, "test")).toMatchObject({ isDue: true, checkedAt: null, error: null, failures: 0 });
   });

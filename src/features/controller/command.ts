@@ -49,6 +49,9 @@ export async function runController(context: Context<ControllerFlags>): Promise<
     const run = { env: io.env, signal: io.interrupted };
     const checks = { database, checkout: openCheckout(options, dirname(config)), maxMode, run, log };
     await work(checks, { localConcurrency, isShared }).finally(page.close);
+  } catch (error) {
+    // Stopped before the first check.
+    if (!io.interrupted.aborted) throw error;
   } finally {
     await database.close();
   }
