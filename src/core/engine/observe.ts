@@ -28,6 +28,8 @@ export interface ObservedAccount {
   readonly problems: readonly Problem[];
   /** Lists that could not be read; nothing that needs one is planned. */
   readonly unreadLists: ReadonlySet<List>;
+  /** The entries of lists that could not be read. */
+  readonly entries: ReadonlyMap<List, readonly UnreadEntry[]>;
   /** Why a list may be incomplete; then nothing is created that looks missing in it. */
   readonly suspicions: readonly Suspicion[];
   /** Whether every read of this stage succeeded. */
@@ -78,6 +80,7 @@ export async function observeAccount(input: ObserveInput): Promise<ObservedAccou
     account: withIgnored(withIdentities(account, identities), input.ignored),
     problems: all,
     unreadLists: lists.unread,
+    entries: lists.entries,
     suspicions: [...lists.suspicions, ...ids.flatMap((one) => leftOut(one, lists.entries))],
     complete: all.every(({ isIncomplete }) => isIncomplete !== true),
   };

@@ -3,6 +3,7 @@ import { type AccountView, emptyDiff, type Kind, type KindUnit, type ReadNeeds, 
 import { integrations } from "../kinds/lists.ts";
 import { kindNames, schemasAddress } from "../kinds/manifests.ts";
 import { integrationMatcher, selectIntegrations } from "../kinds/select.ts";
+import { selectorProblems, selectsByName } from "../kinds/written-names.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import { readOr } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
@@ -11,6 +12,7 @@ import type { Loosened, Manual, Plan, Released } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Reads } from "../model/service.ts";
+import { policiesIn } from "../policies/validate.ts";
 import type { RecordsState } from "../records/records.ts";
 import { counted } from "../text/counts.ts";
 import { shellWord } from "../text/shell.ts";
@@ -49,6 +51,8 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
   const { ignored, problems: expiredIgnores } = ignoring(settings.ignore, today);
   const inScope = manifestsInScope(project.resources, scope);
   const compared = hasErrors(project) ? [] : inScope;
+  // Those of a part of the account check only that part.
+  const policies = scope === everything ? policiesIn(project.resources) : [];
   const observe = (
     from: Pick<LoadedProject, "resources" | "elsewhere" | "columnLabels">,
     of: readonly Resource[],
@@ -57,6 +61,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
     observeAccount({
       project: { ...from, settings },
       compared: of,
+      alsoNeeded: policies.some(selectsByName) ? [integrations] : [],
       records,
       reads,
       ignored: isIgnored,
@@ -89,10 +94,23 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
     ...expiredIgnores,
     ...allowances(settings.allow, today).problems,
     ...observed.problems,
+    ...unknownIntegrations(project, observed, hasErrors(project) ? [] : [...compared, ...policies]),
     ...(base?.problems ?? []),
     ...lostManifests(project, records),
   ];
   return { ...observed, problems, inScope, compared, base: base?.view, claimColumns: columnBudget() };
+}
+
+/** Names in selectors that no integration has. One of another target, and one whose entry of the list cannot be read, have theirs. */
+function unknownIntegrations(
+  { elsewhere }: LoadedProject,
+  { account, unreadLists, entries }: ObservedAccount,
+  named: readonly Resource[],
+): readonly Problem[] {
+  if (unreadLists.has(integrations)) return [];
+  const others = elsewhere.filter(({ kind }) => kind === kindNames.integration).map(({ name }) => name);
+  const unread = (entries.get(integrations) ?? []).flatMap(({ name }) => name ?? []);
+  return selectorProblems(named, account, [...others, ...unread]);
 }
 
 /** A project without manifests whose objects earlier runs have managed: its files were lost, and a plan without differences would say that all is well. */

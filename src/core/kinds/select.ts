@@ -110,6 +110,10 @@ export function selectedBy({ integration, integrations: selector }: SchemaConfig
   return selector === undefined ? [] : selectIntegrations(selector, account);
 }
 
+/** The sentence for a name that neither a manifest nor an integration has. */
+export const unknownIntegration = (name: string, known: readonly string[]): string =>
+  `No manifest and no integration in the account has the name ${JSON.stringify(name)}.${didYouMean(name, known)}`;
+
 /** One integration: by live id, by the name of a manifest, else by the only live integration of that name. */
 export function selectIntegration(ref: IntegrationRef, account: AccountView): Selected {
   if (typeof ref === "object") return { state: "found", id: ref.id, name: nameInAddresses(ref.id, account) };
@@ -119,8 +123,7 @@ export function selectIntegration(ref: IntegrationRef, account: AccountView): Se
   const [first] = named;
   if (first === undefined) {
     const known = [...integrationManifests(account).map(({ name }) => name), ...account.list(integrations).items.map(({ name }) => name)];
-    const message = `No manifest and no integration in the account has the name ${JSON.stringify(ref)}.${didYouMean(ref, known)}`;
-    return unresolved(ref, "E_UNKNOWN_REFERENCE", message);
+    return unresolved(ref, "E_UNKNOWN_REFERENCE", unknownIntegration(ref, known));
   }
   if (named.length > 1) {
     return unresolved(

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { ProjectFiles } from "../git/state.ts";
 import { manifestKindNamed } from "../kinds/index.ts";
+import { projectNameProblems } from "../kinds/written-names.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
@@ -80,6 +81,8 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const { manifests, elsewhere, problems: unread } = await readFiles(paths, { config, options, sources });
   const isDeclared = mayDeclare(manifests, textsOf(sources, manifests, unread));
   const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
+  // A manifest that was not loaded may have what another one names.
+  const isWhole = unread.length === 0 && manifests.every(({ resource }) => resource !== undefined);
   const named = await loadNamedFiles(resources, { config, options, sources });
   const problems: Problem[] = [
     ...config.problems,
@@ -88,6 +91,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...manifests.flatMap((manifest) => manifest.problems),
     ...duplicateProblems(manifests, locate),
     ...referenceProblems(resources, manifests, { isDeclared, elsewhere, locate }),
+    ...(isWhole ? projectNameProblems(resources, elsewhere) : []),
     ...named.problems,
     ...resources.flatMap((resource) => manifestKindNamed(resource.kind)?.hints?.(resource) ?? []),
   ];

@@ -15,6 +15,10 @@ export interface ElsewhereManifest {
   readonly address: Address;
   readonly targets: readonly string[];
   readonly place: SourceLocation;
+  /** metadata.labels */
+  readonly labels: Readonly<Record<string, unknown>>;
+  /** The RuleSets that it uses. */
+  readonly uses: readonly string[];
 }
 
 /** What a document says if it belongs to other targets only. */
@@ -23,7 +27,17 @@ export function elsewhereManifest(document: unknown, place: SourceLocation, targ
   const name = own(metadataOf(document), "name");
   const kind = isObject(document) ? own(document, "kind") : undefined;
   if (targets === undefined || targets.includes(target) || typeof kind !== "string" || typeof name !== "string") return undefined;
-  return { kind, name, address: toAddress(kind, name), targets, place };
+  const labels = own(metadataOf(document), "labels");
+  return { kind, name, address: toAddress(kind, name), targets, place, labels: isObject(labels) ? labels : {}, uses: usedIn(document) };
+}
+
+function usedIn(document: unknown): readonly string[] {
+  const spec = isObject(document) ? own(document, "spec") : undefined;
+  const rules: unknown = isObject(spec) ? own(spec, "rules") : undefined;
+  return (Array.isArray(rules) ? rules : []).flatMap((rule: unknown) => {
+    const use = isObject(rule) ? own(rule, "use") : undefined;
+    return typeof use === "string" ? [use] : [];
+  });
 }
 
 /** Names of targets in the metadata that the config does not have: the manifest would silently be in no target. */

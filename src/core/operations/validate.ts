@@ -3,7 +3,6 @@ import { exemptionProblems } from "../engine/checks/exemptions.ts";
 import { ignoredFileProblems, leftOutProblems } from "../engine/left-out.ts";
 import { sortDiagnostics } from "../engine/plan.ts";
 import { conflicts } from "../kinds/index.ts";
-import { emptyLabelSelectors } from "../kinds/label-references.ts";
 import { kindNames } from "../kinds/manifests.ts";
 import { ruleProblems } from "../kinds/schemas.ts";
 import type { Project } from "../manifests/project.ts";
@@ -50,7 +49,6 @@ export async function validateProject(project: Project): Promise<Validation> {
   const { problems, locate, resources, isDeclared, columnLabels, files, settings, configFile } = project;
   const ofManifests = [
     ...ruleProblems(resources, { isUnread: (name) => isDeclared(kindNames.ruleSet, name), isDocumented: settings.extended !== true }),
-    ...emptyLabelSelectors(resources),
     ...policyProblems(resources),
   ];
   const today = new Date().toISOString().slice(0, 10);

@@ -5,13 +5,17 @@ import { DimsyncError, ProblemsError, readOr, ServiceError } from "../../core/mo
 import type { Exit } from "../../core/model/exit.ts";
 import { isObject, own } from "../../core/model/json/json.ts";
 import type { LiveIntegration } from "../../core/model/live.ts";
+import { addAll } from "../../core/model/maps.ts";
 import type { Plan } from "../../core/model/plan.ts";
+import { isError, placeText, toDiagnostic } from "../../core/model/problem.ts";
 import { version } from "../../core/model/runtime/version.ts";
 import type { Listing } from "../../core/model/service.ts";
 import { accountName } from "../../core/model/settings/config.ts";
 import { describeSecret } from "../../core/model/settings/secret.ts";
+import type { Code } from "../../core/model/titles.ts";
 import { type Account, openAccount } from "../../core/operations/account.ts";
 import { probeStore, readRecords } from "../../core/operations/open-records.ts";
+import { planAccount } from "../../core/operations/plan.ts";
 import { projectGitState, type RunEnvironment } from "../../core/operations/session.ts";
 import type { Client } from "../../core/service/client.ts";
 import type { CallReport } from "../../core/service/request.ts";
@@ -41,6 +45,7 @@ export async function diagnose(project: Project, run: RunEnvironment): Promise<D
     ...(await jobChecks(settings, run.env)),
     checkoutCheck(await projectGitState(project, run.signal), settings.folder),
   ];
+  addAll(checks, await nameChecks(project, run, checks));
   return {
     kind: "DoctorReport",
     target: settings.target,
@@ -48,6 +53,31 @@ export async function diagnose(project: Project, run: RunEnvironment): Promise<D
     checks: checks.map((one) => (one.advice === undefined ? one : { ...one, advice: namingTarget(one.advice, settings) })),
     exit: checks.some(({ state }) => state === "fail") ? { code: 1, reasons: ["failed-checks"] } : { code: 0, reasons: [] },
   };
+}
+
+/** Names that nothing has, labels that match nothing, and marks that are nearly those that a manifest looks for: they leave data readable. */
+const nameCodes: ReadonlySet<Code> = new Set<Code>([
+  ...(["E_UNKNOWN_ADDRESS", "E_UNKNOWN_LABEL", "E_UNKNOWN_REFERENCE", "E_UNKNOWN_RULE_SET", "E_UNKNOWN_USER", "E_UNSET_VARIABLE"] as const),
+  ...(["E_LABEL_CSV", "E_MISSING_NAME", "W_DUPLICATE_ID", "W_GLOB_NO_MATCH", "W_IGNORE_NO_MATCH", "W_LABEL_NO_MATCH"] as const),
+  ...(["W_LABELS_DISAGREE", "W_MISSING_NAME", "W_REFERENCE_NOT_DECLARED", "W_RULE_NO_MATCH", "W_SELECTOR_EMPTY", "W_UNUSED"] as const),
+]);
+
+/** What validate says about names, and a plan if nothing else failed: its own errors say why there is none. */
+async function nameChecks(project: Project, run: RunEnvironment, checks: readonly Check[]): Promise<readonly Check[]> {
+  const isStopped = project.problems.some(isError) || checks.some(({ state }) => state === "fail");
+  const planned = (): Promise<Plan | undefined> =>
+    planAccount(project, {}, { ...run, onRecords: undefined }).catch((error: unknown) => {
+      if (error instanceof DimsyncError) return undefined;
+      throw error;
+    });
+  const all = isStopped ? project.problems.map((problem) => toDiagnostic(problem, project.locate)) : (await planned())?.diagnostics;
+  const found = (all ?? []).filter(({ code }) => nameCodes.has(code));
+  if (found.length === 0) return isStopped || all === undefined ? [] : [ok("names", "Everything that the project names exists.")];
+  return found.map(({ severity, message, ...at }) => {
+    const place = placeText(at);
+    const state = severity === "error" ? "fail" : "warn";
+    return { check: "names", state, found: message, ...(place === "" ? {} : { advice: `It is in ${place}.` }) };
+  });
 }
 
 /** An advice that ends in a command follows it with ": ". */

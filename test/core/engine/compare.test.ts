@@ -31,7 +31,7 @@ async function compareFleet({ rules = [], reads = inMemory, onUnit, signal = new
   return compareUnits({
     observed: {
       account: accountViewOf([config], { integrations }),
-      ...{ problems: [], unreadLists: new Set<never>(), suspicions: [], complete: true },
+      ...{ problems: [], unreadLists: new Set<never>(), entries: new Map(), suspicions: [], complete: true },
     },
     compared: [config],
     scope: everything,

@@ -29,7 +29,7 @@ export function allowances(
 /** A warning for an entry that lifts nothing. */
 export const unusedAllowance = (entry: AllowEntry): Problem =>
   problemAt(entry.place, {
-    code: "W_ALLOW_UNUSED",
+    code: "W_UNUSED",
     severity: "warning",
     message: `The entry lifts ${entryText(entry)}, which does not refuse this plan (${entry.reason}). Remove it from dimsync.yaml, so that it does not lift the guard for another change.`,
   });

@@ -40,7 +40,7 @@ export const exemptionProblems = (
     }
     if (unused.has(exemption)) {
       const message = `The exemption (${reason}) covers nothing that violates ${policy.address}. Remove it, so that it does not let another change pass.`;
-      return [problemIn(policy, pointer, { code: "W_EXEMPTION_UNUSED", severity: "warning", message })];
+      return [problemIn(policy, pointer, { code: "W_UNUSED", severity: "warning", message })];
     }
     if (expires < today || Date.parse(expires) - Date.parse(today) > soonMs) return [];
     const message = `The exemption (${reason}) ends on ${expires}. After that day, what it covers violates ${policy.address}. Change that until then, or have the exemption approved again and set a later date.`;

@@ -116,18 +116,10 @@ export function desiredOf(layers: readonly CompiledConfig[]): JsonObject {
   return (desired.length === 1 ? desired[0] : { layers: desired }) as unknown as JsonObject;
 }
 
-/** What the SchemaConfig selects. A reference to nothing, and a selector without matches, are problems. */
+/** What the SchemaConfig selects. A reference to nothing is a problem. */
 function checkedSelection(config: Config, account: AccountView, problems: Problem[]): readonly Selected[] {
   const selected = selectedBy(config.spec, account);
   const [first] = selected;
-  if (first === undefined)
-    problems.push(
-      problemIn(config, "/spec/integrations", {
-        code: "W_SELECTOR_EMPTY",
-        severity: "warning",
-        message: `${config.address} selects no integration, so it has no effect. Names match manifests and live integrations, labels match manifests.`,
-      }),
-    );
   if (first?.state !== "unresolved" || first.code === "E_DEPENDENCY" || config.spec.integration === undefined) return selected;
   const { code, message } = first;
   problems.push(problemIn(config, "/spec/integration", { code, message }));

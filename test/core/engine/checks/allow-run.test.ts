@@ -47,13 +47,13 @@ test("an entry of the config lifts a guard; plan, comment and result show it", a
   expect(code).toBe(0);
   expect((JSON.parse(stdout) as Result).guards).toMatchObject([{ allowed: entry.reason, until }]);
   // Now it lifts nothing.
-  expect((await plan()).diagnostics).toMatchObject([{ code: "W_ALLOW_UNUSED", file: "dimsync.yaml" }]);
+  expect((await plan()).diagnostics).toMatchObject([{ code: "W_UNUSED", file: "dimsync.yaml" }]);
 });
 
 test("an entry for another object lifts nothing", async () => {
   const { plan, allow } = await project();
   allow({ ...entry, address: "Schemas/hr", until: dayIn(14) });
-  expect(await plan()).toMatchObject({ executable: false, diagnostics: [{ code: "W_ALLOW_UNUSED" }] });
+  expect(await plan()).toMatchObject({ executable: false, diagnostics: [{ code: "W_UNUSED" }] });
 });
 
 test.each<[days: number, code: string, exit: number, ofValidate: number]>([

@@ -46,10 +46,10 @@ const customers = `schema: public, table: customers, expires: ${dayIn(100)}`;
 describe("an exemption", () => {
   test.each<[string, readonly string[], readonly string[], Partial<Plan["exit"]>]>([
     ["is used, and nothing else is reported", [all], [], { code: 0 }],
-    ["covers nothing", [all, "integration: billing, expires: 2020-01-01"], ["W_EXEMPTION_UNUSED 11"], { code: 0 }],
+    ["covers nothing", [all, "integration: billing, expires: 2020-01-01"], ["W_UNUSED 11"], { code: 0 }],
     ["ends within 14 days", [`integration: orders, expires: ${dayIn(14)}`], ["W_EXEMPTION_ENDS 10"], { code: 0 }],
     ["ends later", [`integration: orders, expires: ${dayIn(15)}`], [], { code: 0 }],
-    ["ends soon and covers nothing", [all, `integration: billing, expires: ${dayIn(3)}`], ["W_EXEMPTION_UNUSED 11"], { code: 0 }],
+    ["ends soon and covers nothing", [all, `integration: billing, expires: ${dayIn(3)}`], ["W_UNUSED 11"], { code: 0 }],
     ["ends in more than a year", [`integration: orders, expires: ${dayIn(367)}`], ["E_EXEMPTION_TOO_LONG 10"], { code: 1 }],
     ["names only a column", [`column: email, expires: ${dayIn(9)}`], ["E_EXEMPTION_TOO_WIDE 10"], { code: 1 }],
     ["names every integration", [`integration: '[!x]*', expires: ${dayIn(9)}`], ["E_EXEMPTION_TOO_WIDE 10"], { code: 1 }],
@@ -81,10 +81,10 @@ describe("an exemption", () => {
   test("is not called unused by a plan of a part, by validate or by a plan that could not read everything", async () => {
     const { service, made } = await start("integration: billing, expires: 2020-01-01");
     const codes = async (...argv: readonly string[]) => (await made(...argv)).diagnostics.map(({ code }) => code);
-    expect(await codes("plan")).toEqual(["W_EXEMPTION_UNUSED"]);
+    expect(await codes("plan")).toEqual(["W_UNUSED"]);
     expect([...(await codes("plan", "--only", "Integration/orders")), ...(await codes("validate"))]).toEqual([]);
     service.addFault("GET .*/schemas=status:403");
-    expect(await codes("plan")).not.toContain("W_EXEMPTION_UNUSED");
+    expect(await codes("plan")).not.toContain("W_UNUSED");
   });
 
   test("that is not allowed, or ends soon, is reported by validate", async () => {

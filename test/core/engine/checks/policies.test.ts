@@ -272,7 +272,7 @@ describe("the integrations that policies check, and their reads", () => {
   test("those that policies select, without reads for others", async () => {
     const { made, service } = await start({
       "a.yaml": integration,
-      "p.yaml": emails.replace("enabled: true } }", "enabled: true }, integration: { labels: { domain: hr } } }"),
+      "p.yaml": emails.replace("enabled: true } }", `enabled: true }, integration: { names: ["none-*"] } }`),
     });
     expect(linesOf(await made("plan"))).toEqual([]);
     expect(service.requests.map(({ path }) => path)).toEqual(["/v1/integrations"]);

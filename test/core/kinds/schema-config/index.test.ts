@@ -21,6 +21,7 @@ test("the engine reports conclusions over all integrations once, after the last"
     account: accountViewOf([manifest], ["a", "b"]),
     problems: [],
     unreadLists: new Set<never>(),
+    entries: new Map(),
     suspicions: [],
     complete: true,
   };
