@@ -59,6 +59,8 @@ export const endOfFlow = (source: string, end: number): number =>
 
 /** The name of an anchor or an alias, between these offsets. */
 export function disputeInName(source: string, start: number, end: number): Dispute | undefined {
+  const line = source.slice(source.lastIndexOf("\n", start - 1) + 1, start - 1);
+  if (/^ *\t\s*$/u.test(line)) return { offset: start - 1, message: tabMessage };
   if (!source.endsWith(":", end) && !"[{".includes(source.charAt(end) || " ")) return undefined;
   return { offset: start - 1, message: "The name of an anchor or an alias must not end with a colon, and a space must follow it." };
 }

@@ -76,6 +76,7 @@ describe("only js-yaml reads, or reads as other values, and dimsync refuses", ()
     ["a key behind an item of a list", "a:\n- {} b: 1\n", 8, /Unexpected text/u],
     ["a name with a colon at its end", "a: &x: 1\n", 3, /name of an anchor/u],
     ["a name without a space behind it", "a: &x[1]\n", 3, /name of an anchor/u],
+    ["an anchor behind a tab", "a:\n  \t&x b\n\n  c\n", 6, /tabs/u],
     ["a tab in an empty line of a text", "a: 'b\n\t\n  c'\n", 6, /tabs/u],
     ["a tab below a block", "a: |\n  b\n\t\nc: 1\n", 9, /tabs/u],
     ["an empty line behind a backslash", 'a: "b\\\n\n  c"\n', 5, /empty line/u],
