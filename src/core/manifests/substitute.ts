@@ -218,7 +218,7 @@ const numberOutOfRange: ProblemText = {
 /** By kind; "*" is any name or index. */
 const protecting: Readonly<Record<string, readonly string[]>> = {
   Config: [
-    ...["manifests", "guards", "allow", "ignore", "policies"],
+    ...["manifests", "guards", "allow", "ignore", "review"],
     ...["manifests", "guards", "protected", "catalog"].map((member) => `targets/*/${member}`),
   ],
   [kindNames.integration]: ["spec/create/enabled", "lifecycle"],
@@ -300,7 +300,7 @@ function lookUp(expression: string, variables: Variables): { readonly value: Jso
   if (variable !== undefined) return { value: variable };
   const sources = `the target's vars, --var ${name}=…, a --var-file, or DIMSYNC_VAR_${name}`;
   return {
-    code: "E_UNSET_VARIABLE",
+    code: "E_WRONG_SUBSTITUTION",
     message: `The variable \${var.${name}} has no value. Set it with ${sources}.${didYouMean(name, variables.keys())}`,
   };
 }

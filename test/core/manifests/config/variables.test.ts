@@ -69,7 +69,7 @@ describe("a reference becomes", () => {
   });
   test.each(["constructor", "__proto__", "toString"])("%s is not a variable unless one has that name", async (name) => {
     const { diagnostics } = await load({ "a.yaml": asset(`x: "\${var.${name}}"`) });
-    expect(diagnostics.map(({ code }) => code)).toEqual(["E_UNSET_VARIABLE"]);
+    expect(diagnostics.map(({ code }) => code)).toEqual(["E_WRONG_SUBSTITUTION"]);
   });
 });
 
@@ -144,6 +144,7 @@ describe("a variable cannot decide what is protected:", () => {
     ["a guard", `guards: { maxExposedColumns: "\${var.n}" }`, "dimsync.yaml:3:30"],
     ["a target", `targets: { a: "\${var.t}" }`, "dimsync.yaml:3:15"],
     ["whether a target is protected", `targets: { a: { protected: "\${var.b}" } }`, "dimsync.yaml:3:28"],
+    ["what a review refuses", `review: "\${var.t}"`, "dimsync.yaml:3:9"],
     ["an allow entry", `allow: [{ guard: policy, reason: "\${var.t}", until: 2026-12-01 }]`, "dimsync.yaml:3:34"],
   ])("%s", async (_name, line, at) => {
     const { diagnostics } = await load({ "dimsync.yaml": config(line), "a.yaml": asset("x: 1") }, { vars });
