@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { commandsPage } from "./generate/commands.mjs";
-import { diagnosticSections, diagnosticsPage } from "./generate/diagnostics.mjs";
+import { diagnosticsPage } from "./generate/diagnostics.mjs";
 import { manPage } from "./generate/man.mjs";
 import { schemaPage } from "./generate/schemas.mjs";
 
@@ -24,7 +24,7 @@ async function pages({ program, examples, titles }) {
     const page = schemaPage(title, schema ?? manifest.definitions[title], schema ?? manifest);
     if (page !== undefined) found[`${name}.md`] = page;
   }
-  found["diagnostics.md"] = diagnosticsPage(await diagnosticSections(titles));
+  found["diagnostics.md"] = await diagnosticsPage(titles);
   const links = Object.entries(found).map(([file, text]) => {
     const [, title, about] = /^# ([^\n]+)\n\n([\s\S]+?)\.\s/m.exec(text) ?? [];
     return `- [${title}](${file}): ${about.replaceAll("\n", " ")}.`;

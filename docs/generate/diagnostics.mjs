@@ -1,41 +1,23 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
+import { cell, code, table } from "./markdown.mjs";
 
-const folder = fileURLToPath(new URL("diagnostics", import.meta.url));
+const severities = { E: "Errors", W: "Warnings", I: "Notes" };
 
-/**
- * The sections of diagnostics/*.yaml, in the order of their files: { section, about, codes }. Each code has what
- * causes it, why it matters and what to do, and its title from `titles` (src/core/model/titles.ts).
- * test/docs/diagnostics.test.ts compares the codes with the sources.
- */
-export async function diagnosticSections(titles) {
-  const files = (await readdir(folder)).sort();
-  const sections = await Promise.all(files.map(async (file) => parse(await readFile(join(folder, file), "utf8"))));
-  return sections.map(({ codes, ...section }) => ({
-    ...section,
-    codes: Object.fromEntries(Object.entries(codes).map(([code, entry]) => [code, { title: titles[code], ...entry }])),
-  }));
-}
-
-/** A page with every code that dimsync reports: an index by section, then what each code means and what to do. */
-export function diagnosticsPage(sections) {
-  const parts = sections.map(({ section, about, codes }) => {
-    const entries = Object.entries(codes).map(([code, entry]) => entryText(code, entry));
-    return [`## ${section}`, about, index(codes), ...entries].map((text) => text.trim()).join("\n\n");
+/** A page with every code and its title (`titles`, src/core/model/titles.ts), and what diagnostics.yaml adds to its message. */
+export async function diagnosticsPage(titles) {
+  const notes = parse(await readFile(fileURLToPath(new URL("diagnostics.yaml", import.meta.url)), "utf8"));
+  const unknown = Object.keys(notes).filter((name) => !Object.hasOwn(titles, name));
+  if (unknown.length > 0) throw new Error(`docs/generate/diagnostics.yaml has codes that do not exist: ${unknown.join(", ")}`);
+  const sections = Object.entries(severities).map(([letter, heading]) => {
+    const rows = Object.entries(titles)
+      .filter(([name]) => name.startsWith(letter))
+      .map(([name, title]) => [code(name), cell(title), notes[name] ?? ""]);
+    return `## ${heading}\n\n${table(["code", "title", "more"], rows)}`;
   });
-  return `# Diagnostics\n\n${intro}\n\n${parts.join("\n\n")}\n`;
+  return `# Diagnostics\n\n${intro}\n\n${sections.join("\n\n")}\n`;
 }
 
-const intro = `What each code means, and what to do. Codes that begin with E are errors: they end the command with an exit code other than 0, or keep an
-object from being changed. Codes that begin with W are warnings, those with I are notes. The message of a problem names the file, the
-object and the values.`;
-
-const index = (codes) =>
-  Object.keys(codes)
-    .map((code) => `[${code}](#${code.toLowerCase()})`)
-    .join(", ");
-
-const entryText = (code, { title, cause, why, fix }) =>
-  `### ${code}\n\n**${title}.** ${cause.trim()} ${why.trim()}\n\n**Fix:** ${fix.trim()}`;
+const intro = `The codes of messages. A message says what is wrong, where, and what to do; this page adds what it does not say. Errors end the command with
+an exit code other than 0, or keep an object from being changed.`;

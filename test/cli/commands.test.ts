@@ -39,7 +39,7 @@ describe("init", () => {
   test("reports a file that it can't write", async () => {
     const cwd = emptyFolder({ file: "" });
     const { code, stderr } = await dimsyncHere(["init", "file"], { cwd });
-    expect(stderr).toContain("E_INIT");
+    expect(stderr).toContain("E_OUTPUT");
     expect(code).toBe(1);
   });
 });

@@ -237,9 +237,7 @@ describe("two weeks of a team", () => {
       "created   manifests/integrations/forum-d40.yaml",
     ]);
     expect(first.stdout.replaceAll(/\s+/gu, " ")).toContain("metadata.targets: [prod]: forum, legal-archive.");
-    expect(first.stdout).toMatch(
-      /✗ SchemaConfig\/fleet {3}E_UNREVIEWED_NEEDS_CATALOG\n[\s\S]*\n {6}dimsync catalog accept --all -t dev\n$/u,
-    );
+    expect(first.stdout).toMatch(/✗ SchemaConfig\/fleet {3}E_NO_CATALOG\n[\s\S]*\n {6}dimsync catalog accept --all -t dev\n$/u);
     write("dimsync.yaml", config("    catalog: dimsync.catalog.dev.yaml\n"));
     expect((await run("catalog", "accept", "--all", "-t", "dev")).code).toBe(0);
     const again = await run("import", "-t", "dev");

@@ -95,7 +95,7 @@ const commented: Readonly<Record<string, Commented>> = {
     change: {
       "manifests/tag.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII, description: other }\n",
     },
-    found: ["<details><summary>Problems in files that the pull request does not change (1)", "`W_GLOB_NO_MATCH`"],
+    found: ["<details><summary>Problems in files that the pull request does not change (1)", "`W_NO_MATCH`"],
     absent: ["### Problems"],
   },
 };

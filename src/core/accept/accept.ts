@@ -72,7 +72,7 @@ type Reasons = Map<DifferenceEdits, string>;
  * The edits that make the manifests match the account as the report saw it: literals are changed in
  * place, a literal overrides a rule that decided, and an integration of a manifest that covers
  * several gets a configuration of its own. All other bytes stay. Shown file names are relative to
- * `cwd`. Throws E_ACCEPT_BROKEN if the manifests have errors, and what Node's calls throw.
+ * `cwd`. Throws E_PROBLEMS if the manifests have errors, and what Node's calls throw.
  */
 export async function acceptDrift(
   report: Plan,
@@ -80,7 +80,7 @@ export async function acceptDrift(
   cwd: string,
 ): Promise<Accepted> {
   if (project.problems.some(isError))
-    throw new DimsyncError("E_ACCEPT_BROKEN", "The manifests have errors, so they cannot be edited. Fix the errors first.", {
+    throw new DimsyncError("E_PROBLEMS", "The manifests have errors, so they cannot be edited. Fix the errors first.", {
       command: "dimsync validate",
     });
   const differences = planEdits(report, project);

@@ -21,7 +21,7 @@ export interface ConfirmedPlan {
   readonly endings: ReadonlyMap<string, Ending>;
 }
 
-/** Plans the steps of a saved plan again. Throws E_PLAN_CHANGED, exit 5, if one of them would send something else although the account is the same. */
+/** Plans the steps of a saved plan again. Throws E_STALE, exit 5, if one of them would send something else although the account is the same. */
 export async function confirmSaved(round: Round, saved: Plan): Promise<ConfirmedPlan> {
   refuseRepeated(saved);
   const derived = await planRound(roundOf(round, saved));
@@ -97,7 +97,7 @@ const sent = ({ liveId, requests, binding, naturalKey, renamedFrom }: Item): str
 
 const sendsTheSame = (one: Item, other: Item): boolean => sent(one) === sent(other);
 
-/** The ending of an item if the account has changed at it. Throws E_PLAN_CHANGED if it has not, and the item would send something else. */
+/** The ending of an item if the account has changed at it. Throws E_STALE if it has not, and the item would send something else. */
 function staleEnding(item: Item, now: Item | undefined): Ending | undefined {
   const nodes = changedNodes(item, now);
   if (nodes.length === 0 && now !== undefined && sendsTheSame(item, now)) return item.basis === now.basis ? undefined : exposesOther;
@@ -126,7 +126,7 @@ function deferredNow({ address }: Deferred, { items, deferred }: Plan): Deferred
 
 const changed = ({ address }: Item): DimsyncError =>
   new DimsyncError(
-    "E_PLAN_CHANGED",
+    "E_STALE",
     `The saved plan has other requests for ${address} than the manifests and the account give now. It was edited, or the account has changed. Nothing was sent. Make and review a new plan.`,
     { exit: 5, command: "dimsync plan --out plan.json" },
   );

@@ -5,7 +5,7 @@ import { describeSecret, isSecretReference, type Secret, secretKey, secretsIn } 
 
 /**
  * The request with secrets instead of their references. The last step before sending; never stored.
- * Throws E_SECRET_UNRESOLVED.
+ * Throws E_SECRET_MISSING.
  */
 export function inlineSecrets({ method, path, body }: PlannedRequest, secrets: ReadonlyMap<string, Secret>): SendableRequest {
   const fill = (value: unknown): SendableValue => {
@@ -13,7 +13,7 @@ export function inlineSecrets({ method, path, body }: PlannedRequest, secrets: R
       const secret = secrets.get(secretKey(value));
       if (secret === undefined)
         throw new DimsyncError(
-          "E_SECRET_UNRESOLVED",
+          "E_SECRET_MISSING",
           `${describeSecret(value)} was not resolved before the first write, so nothing that needs it is sent.`,
         );
       return secret;

@@ -17,7 +17,7 @@ export const interrupted: WhyNotRun = {
   outcome: "skipped",
   isEnded: true,
 };
-export const declined: WhyNotRun = { code: "E_DECLINED", message: "The plan was not confirmed.", outcome: "blocked", isEnded: true };
+export const declined: WhyNotRun = { code: "E_NOT_CONFIRMED", message: "The plan was not confirmed.", outcome: "blocked", isEnded: true };
 
 /** Why a plan that is not executable can't be applied. */
 export const refusal = (plan: Plan): WhyNotRun => ({ ...whyRefused(plan), outcome: "blocked" });
@@ -26,7 +26,7 @@ function whyRefused({ guards, diagnostics }: Plan): Pick<WhyNotRun, "code" | "me
   const guard = guards.find(({ allowed }) => allowed === undefined);
   if (guard !== undefined && !diagnostics.some(stopsApply))
     return { code: "E_GUARD", message: `The guard ${guard.guard} refuses: ${guard.message}` };
-  return { code: "E_PLAN_HAS_ERRORS", message: "The plan has errors, so nothing is sent." };
+  return { code: "E_PROBLEMS", message: "The plan has errors, so nothing is sent." };
 }
 
 /** The results of items that were not started. */

@@ -167,7 +167,7 @@ async function afterUnclear<Live>(step: UpdateStep<Live>, body: JsonObject, erro
     live,
     ending: {
       outcome: "failed",
-      code: "E_CHANGED_MEANWHILE",
+      code: "E_KEEPS_CHANGING",
       message: `${error.message} Meanwhile ${listPointers(changedByOthers)} changed to another value, so the request is not sent again. Run plan to see the live state.`,
     },
   };

@@ -55,7 +55,7 @@ export interface Explained extends Explanation {
   readonly refused: readonly Problem[];
 }
 
-/** Why a schema, table or column has its desired state. Throws E_UNKNOWN_ADDRESS and E_NOT_LIVE, and ServiceError if a read fails. */
+/** Why a schema, table or column has its desired state. Throws E_UNKNOWN_ADDRESS and E_STILL_WAITING, and ServiceError if a read fails. */
 export async function explainNode(session: Session, address: Address, path: NodePath): Promise<readonly Explained[]> {
   const observed = await observeConfigs(session, (one) => one === address);
   if (observed.units.length === 0 && !observed.isWaiting) {
@@ -67,7 +67,7 @@ export async function explainNode(session: Session, address: Address, path: Node
   }
   if (observed.units.length === 0)
     throw new DimsyncError(
-      "E_NOT_LIVE",
+      "E_STILL_WAITING",
       `The integration of ${address} does not exist yet, so there are no schemas to explain. dimsync plan shows what it waits for.`,
     );
   return Promise.all(observed.units.map((unit) => explainUnit(unit, observed, path)));

@@ -150,7 +150,7 @@ export async function reviewBase(folder: string, branch: string, env: Environmen
 
 /**
  * The commit in which HEAD left the history of `ref`: what both have in common. The commit of the ref itself if they have nothing in common, or if git cannot
- * tell. Throws E_BASE_REF if the ref does not exist (in a shallow clone, perhaps only its history is missing), and E_NO_GIT outside a repository.
+ * tell. Throws E_BASE_REF if the ref does not exist (in a shallow clone, perhaps only its history is missing), or outside a repository.
  */
 export async function leftAt(folder: string, ref: string, env: Environment): Promise<string> {
   const place = { folder, env };
@@ -223,7 +223,7 @@ async function findCommit(place: GitPlace, ref: string): Promise<string> {
   // A tag or a local branch of the same name must not stand for a branch of the remote.
   const names = [...(ref.startsWith("refs/") || isCommitId(ref) ? [] : [`refs/remotes/${ref}`]), ref];
   const found = await commitsNamed(place, names).catch((error: unknown) => {
-    throw new DimsyncError("E_NO_GIT", `--base needs the git repository of ${place.folder}, but ${whyNoRepository(error)}.`);
+    throw new DimsyncError("E_BASE_REF", `--base needs the git repository of ${place.folder}, but ${whyNoRepository(error)}.`);
   });
   const [commit] = found.flatMap((one) => one ?? []);
   if (commit !== undefined) return commit.id;

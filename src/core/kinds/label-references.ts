@@ -41,8 +41,8 @@ export function unknownLabels(resources: readonly Resource[], defined: readonly 
   );
 }
 
-/** E_UNKNOWN_LABEL. `user`: the beginning of the sentence, such as "Policy/pii matches". */
+/** E_UNKNOWN_REFERENCE. `user`: the beginning of the sentence, such as "Policy/pii matches". */
 export const unknownLabel = (user: string, label: string, defined: readonly string[]): ProblemText => ({
-  code: "E_UNKNOWN_LABEL",
+  code: "E_UNKNOWN_REFERENCE",
   message: `${user} columns by label ${JSON.stringify(label)}, which no Classification defines.${didYouMean(label, defined)}`,
 });

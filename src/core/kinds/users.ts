@@ -24,7 +24,7 @@ export function unclearUserProblem(
     return problemIn(resource, pointer, { code: "E_AMBIGUOUS", message });
   }
   const message = `The account has no user with the e-mail address ${email}.${similarAddress(email, users)} Correct the address, write the user's id as plain text, or add the user to the account.`;
-  return problemIn(resource, pointer, { code: "E_UNKNOWN_USER", message });
+  return problemIn(resource, pointer, { code: "E_UNKNOWN_REFERENCE", message });
 }
 
 /** " Did you mean X?" or nothing. Addresses of one company differ only before the @. */

@@ -72,7 +72,7 @@ function labelProblems(resources: readonly Resource[], elsewhere: readonly Elsew
     if (unknown.length > 0 || pairs.length === 0 || manifests.some((one) => matches({ names: [one.name], labels: one.labels })))
       return unknown;
     const message = `No Integration manifest of this target has ${pairs.length === 1 ? "the label" : "all the labels"} ${pairs.map(pairText).join(", ")}, so the selector has no effect here.`;
-    return [problemIn(resource, pointer, { code: "W_SELECTOR_EMPTY", severity: "warning", message })];
+    return [problemIn(resource, pointer, { code: "W_NO_MATCH", severity: "warning", message })];
   });
 }
 
@@ -145,7 +145,7 @@ export function selectorProblems(resources: readonly Resource[], account: Accoun
     if (found.length > 0 || written.missing === "ignore" || all.some(integrationMatcher(written.selector))) return found;
     if ((written.selector.names ?? []).some((name) => known.has(name) && !names.includes(name))) return [];
     const message = `${written.resource.address} selects no integration here. Names match manifests and live integrations, labels match manifests.`;
-    return [problemIn(written.resource, written.pointer, { code: "W_SELECTOR_EMPTY", severity: "warning", message })];
+    return [problemIn(written.resource, written.pointer, { code: "W_NO_MATCH", severity: "warning", message })];
   });
 }
 
@@ -154,9 +154,9 @@ function unknownName(text: string, names: readonly string[], { missing }: Writte
     const others = names.filter(nameMatcher([text], { ignoreCase: true }));
     const advice = others.length === 0 ? "" : ` In another case it would match ${andMore(others, "name", { shown: 3 })}.`;
     const message = `No integration matches ${JSON.stringify(text)}.${advice} Correct or remove the pattern.`;
-    return { code: "W_GLOB_NO_MATCH", severity: "warning", message };
+    return { code: "W_NO_MATCH", severity: "warning", message };
   }
   if (missing === "ignore") return undefined;
   const message = `${unknownIntegration(text, names)} Correct or remove the name.`;
-  return missing === "warn" ? { code: "W_SELECTOR_EMPTY", severity: "warning", message } : { code: "E_UNKNOWN_REFERENCE", message };
+  return missing === "warn" ? { code: "W_NO_MATCH", severity: "warning", message } : { code: "E_UNKNOWN_REFERENCE", message };
 }

@@ -83,14 +83,14 @@ async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectP
 
 /** The mark of a table is that of the columns that dbt lists, and it lists none. */
 const columnsNotListed = (tables: readonly string[], file: string, place: SourceLocation): Problem => ({
-  code: "W_LABEL_NO_MATCH",
+  code: "W_NO_MATCH",
   severity: "warning",
   message: `In ${file}, ${counted(tables.length, "table")} ${tables.length === 1 ? "has" : "have"} the meta or tag, but dbt lists no columns there, so no column gets the label: ${andMore(tables, "table")}. List the columns in the YAML file of the dbt source, or label them in the Classification.`,
   place: { ...place, pointer: `${place.pointer}/dbt/manifest` },
 });
 
 const selectsNothing = ({ where }: DbtSource, file: string, place: SourceLocation): Problem => ({
-  code: "W_LABEL_NO_MATCH",
+  code: "W_NO_MATCH",
   severity: "warning",
   message: `No column of a source in ${file} has ${where === undefined ? "this member of meta" : "what where requires"}. Only columns that are listed in the YAML file of a dbt source can have labels. Correct the entry, or remove it.`,
   place: { ...place, pointer: `${place.pointer}/dbt/${where === undefined ? "labelFrom" : "where"}` },

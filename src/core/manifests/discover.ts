@@ -139,7 +139,7 @@ async function findGlob(search: Search, { pattern, place }: Wanted): Promise<voi
     return false;
   };
   if ((await kindOf(search, from, place)) === "folder") await walk(search, from, { accept, place });
-  if (paths.size === before && !search.isSlow) report(search, place, ["W_GLOB_NO_FILE", `No file matches ${pattern}.`, "warning"]);
+  if (paths.size === before && !search.isSlow) report(search, place, ["W_NO_MATCH", `No file matches ${pattern}.`, "warning"]);
 }
 
 /** Whether a relative path matches; undefined if that takes too long. A pattern such as *a*a*a*a*a*b takes years for some names. */
@@ -263,7 +263,7 @@ async function followLink(search: Search, { path, from }: Link, { accept, place 
   if (kind !== "folder" || !mayBeFolder) return undefined;
   if (isInside(real, from.real)) {
     const message = `${shown} is a symbolic link to a folder that contains it. Remove it.`;
-    report(search, place, ["E_SYMLINK_LOOP", message]);
+    report(search, place, ["E_UNREADABLE", message]);
     return undefined;
   }
   return { path, real };
@@ -283,7 +283,7 @@ async function kindOf(search: Search, path: string, place: SourceLocation | unde
     const code = errorCode(error);
     const shown = shownPath(search.options.cwd, path);
     if (code === "ENOENT") return "absent";
-    if (code === "ELOOP") report(search, place, ["E_SYMLINK_LOOP", `${shown} is a symbolic link that leads back to itself. Remove it.`]);
+    if (code === "ELOOP") report(search, place, ["E_UNREADABLE", `${shown} is a symbolic link that leads back to itself. Remove it.`]);
     else report(search, place, ["E_UNREADABLE", `${shown} can't be read (${code}). Check its permissions.`]);
     return "other";
   }

@@ -274,7 +274,7 @@ function limited(file: string, problems: readonly Problem[]): readonly Problem[]
   const [first, ...rest] = sorted.slice(mostOfFile);
   const count = rest.length + 1;
   const more: Problem = {
-    code: "E_MORE_PROBLEMS",
+    code: "E_PROBLEMS",
     severity: first?.severity ?? "error",
     message: `${file} has ${counted(count, "more problem")}. Fix those above first, then run dimsync again.`,
     place: { file, document: 0, pointer: "" },

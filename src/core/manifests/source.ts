@@ -40,17 +40,17 @@ export function readSource(
   } catch (error) {
     const reason = errorCode(error);
     if (reason === "ENOENT") return fail("E_PATH_NOT_FOUND", `${file} does not exist. Check the path; it is relative to ${base(at)}.`);
-    if (reason === "ELOOP") return fail("E_SYMLINK_LOOP", `${file} is a symbolic link that leads back to itself. Remove it.`);
+    if (reason === "ELOOP") return fail("E_UNREADABLE", `${file} is a symbolic link that leads back to itself. Remove it.`);
     return fail("E_UNREADABLE", `${file} can't be read (${reason}). Check its permissions.`);
   }
   const decoded = decodeFile(bytes);
-  if ("refusal" in decoded) return fail(decoded.why, `${file} ${decoded.refusal}.`);
+  if ("refusal" in decoded) return fail("E_UNREADABLE", `${file} ${decoded.refusal}.`);
   const { text, hasMark } = decoded;
   const source = { path, file, text };
   const hidden = at === undefined ? hiddenIn(text, file) : [];
   if (!hasMark) return { source, problems: hidden };
   const message = `${file} begins with a byte order mark, which is ignored. Save it as UTF-8 without a byte order mark.`;
-  const mark = problemAt(place, { code: "W_BYTE_ORDER_MARK", severity: "warning", message });
+  const mark = problemAt(place, { code: "W_HIDDEN_CHARACTER", severity: "warning", message });
   return { source, problems: [mark, ...hidden] };
 }
 

@@ -95,7 +95,7 @@ async function startEmbedded({ baseUrl, folder, observed = false }: Settings) {
     return await startEmbeddedService({ file, observed });
   } catch (error) {
     throw new DimsyncError(
-      "E_EMBEDDED",
+      "E_OUTPUT",
       `The embedded service could not store its account in ${file}: ${messageOf(error)}. Set baseUrl to another file, or delete this one.`,
       { cause: error },
     );

@@ -136,7 +136,7 @@ function rememberAccount(
   writes: RecordsRun,
   { plan, result, notKept, kept }: Omit<Applied, "result"> & { readonly result: Pick<Result, "items"> },
 ): void {
-  const isDeclined = result.items.some(({ code }) => code === "E_DECLINED");
+  const isDeclined = result.items.some(({ code }) => code === "E_NOT_CONFIRMED");
   if (!plan.executable || isDeclined) return;
   const known = writes.state();
   const isWhole = plan.partial !== true;

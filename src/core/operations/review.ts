@@ -28,7 +28,7 @@ export function catalogProblems({ settings, resources }: Pick<Project, "settings
     const mode = unreviewedIn(config);
     if (mode === undefined) return [];
     const message = `unreviewed: ${mode} needs a file of reviewed columns, and the target ${visible(target)} has none. Add catalog: dimsync.catalog.${visible(target)}.yaml to the target in dimsync.yaml, then accept the columns that the account has now.`;
-    return [problemIn(config, "/spec/unreviewed", { code: "E_UNREVIEWED_NEEDS_CATALOG", message, command: acceptAll(target) })];
+    return [problemIn(config, "/spec/unreviewed", { code: "E_NO_CATALOG", message, command: acceptAll(target) })];
   });
 }
 

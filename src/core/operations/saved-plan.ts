@@ -53,7 +53,7 @@ export async function checkSavedPlan(
   checkAge(plan, maxAgeMs);
   if (plan.manifestDigest !== manifestDigest())
     refuse(
-      "E_PLAN_STALE",
+      "E_STALE",
       `The manifests or their variables changed after the plan was made${commitsText(plan.git, git)}. Make and review a new plan.`,
     );
   const applied = await records.wasApplied(plan.planId);
@@ -90,12 +90,12 @@ function checkAge({ createdAt }: Plan, maxAgeMs: number): void {
   const ageMs = Date.now() - Date.parse(createdAt);
   if (!(ageMs <= maxAgeMs))
     refuse(
-      "E_PLAN_EXPIRED",
+      "E_STALE",
       `The plan was made at ${createdAt} and expired after ${durationText(maxAgeMs)} (--max-plan-age). Make and review a new plan.`,
     );
   if (ageMs < -skewMs)
     refuse(
-      "E_PLAN_EXPIRED",
+      "E_STALE",
       `The plan was made at ${createdAt}, which is in the future. Check the clock of this machine and of the one that made the plan.`,
     );
 }

@@ -20,7 +20,7 @@ export const notEvaluatedProblems = ({ tables, skipped, waiting }: NotEvaluated)
       `Policies were not evaluated on ${integrations}: the SchemaConfig has errors, or the schemas could not be read. This plan may violate policies there. Fix the errors and plan again.`,
   }),
   ...aboutAll(tables, "table", {
-    code: "W_POLICY_UNSEEN",
+    code: "W_COLUMNS_UNKNOWN",
     severity: "warning",
     message: (shown) =>
       `The service returned no columns for ${shown}, so policies did not check ${tables.length === 1 ? "them" : "these tables"}. Have the service discover the schema again, or check the columns in its user interface.`,

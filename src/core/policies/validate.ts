@@ -14,7 +14,7 @@ export function policyProblems(resources: readonly Resource[]): readonly Problem
     const found = problemOf(resource);
     if (found === undefined) return [];
     const [pointer, message] = found;
-    return [problemIn(resource, pointer, { code: "E_POLICY_SAYS_NOTHING", message: `${resource.address} ${message}` })];
+    return [problemIn(resource, pointer, { code: "E_WRONG_VALUE", message: `${resource.address} ${message}` })];
   });
 }
 

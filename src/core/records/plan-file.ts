@@ -25,7 +25,7 @@ const supportedMajor = 2;
 
 /**
  * Writes the plan with its digest (`integrity`). The digest of one in which a secret was masked does not match: apply must not send the mask.
- * Written atomically and readable by its owner only. Throws E_PLAN_WRITE (exit 1).
+ * Written atomically and readable by its owner only. Throws E_OUTPUT (exit 1).
  */
 export async function writePlanFile(file: string, plan: Plan, { digestKey }: PlanFileOptions = {}): Promise<void> {
   // The digest covers what a reader parses: not the digest of a file that the plan was read from.
@@ -34,7 +34,7 @@ export async function writePlanFile(file: string, plan: Plan, { digestKey }: Pla
   const text = masked(`${[...documentJson(signed)].join("")}\n`);
   await writeAtomic(file, text, { mode: 0o600 }).catch((error: unknown) => {
     throw new DimsyncError(
-      "E_PLAN_WRITE",
+      "E_OUTPUT",
       `The plan could not be saved as ${file}: ${reasonOf(error)}. Choose another file with --out, or make the folder writable.`,
       { cause: error },
     );
@@ -42,7 +42,7 @@ export async function writePlanFile(file: string, plan: Plan, { digestKey }: Pla
 }
 
 /**
- * Reads a saved plan for `apply`. Throws E_PLAN_TAMPERED, E_PLAN_KEY, E_PLAN_UNSIGNED, and E_PLAN_FILE if this version cannot use it (all exit 5);
+ * Reads a saved plan for `apply`. Throws E_PLAN_TAMPERED, E_DIGEST_KEY, and E_PLAN_FILE if this version cannot use it (all exit 5);
  * E_PLAN_FILE with exit 1 if the file cannot be read or is not a saved plan.
  */
 export async function readPlanFile(file: string, options: DocumentReadOptions = {}): Promise<Plan> {
@@ -137,11 +137,11 @@ const faults: Readonly<Record<IntegrityFault, { readonly code: Code; readonly wh
     what: "its content does not match its digest. It was changed after it was made, or signed with another DIMSYNC_DIGEST_KEY. Make a new plan.",
   },
   keyless: {
-    code: "E_PLAN_KEY",
+    code: "E_DIGEST_KEY",
     what: "it is signed, and DIMSYNC_DIGEST_KEY is not set. Set it to the key that the plan was made with.",
   },
   unsigned: {
-    code: "E_PLAN_UNSIGNED",
+    code: "E_PLAN_TAMPERED",
     what: "DIMSYNC_DIGEST_KEY is set, and the plan was made without it, so anyone may have written it. Make a new plan with the key.",
   },
 };

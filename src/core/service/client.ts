@@ -68,7 +68,7 @@ export interface Client extends Reads {
 }
 
 /** Opens no connection; the first call does.
- * @throws DimsyncError E_BASE_URL, E_API_KEY or E_PROXY if an option is not valid
+ * @throws DimsyncError E_BASE_URL, E_NO_API_KEY or E_PROXY if an option is not valid
  */
 export function createClient(options: ClientOptions): Client {
   const { apiKey, timeoutMs, retries, userAgent, env, maxResponseBytes = 64 * 2 ** 20 } = options;
@@ -172,18 +172,18 @@ async function rawOver(exchange: SendRequest, path: string): Promise<JsonValue> 
 function checkPath(method: string, path: string): void {
   if (/^\/[^/]+\/[^/]+\/(?:%2E)+(?=[/?]|$)/u.test(path)) {
     const message = `${method}: an id consists of dots only. Programs on the way to the service could read it as another path, so nothing was sent.`;
-    throw new ServiceError("E_PATH", message, { method, path, sent: "never" });
+    throw new ServiceError("E_USAGE", message, { method, path, sent: "never" });
   }
   if (/^\/[!"$-~]*$/u.test(path)) return;
   const message = `${method}: the path is not valid. It must begin with a slash and be percent-encoded: visible ASCII characters only, without #.`;
-  throw new ServiceError("E_PATH", message, { method, path, sent: "never" });
+  throw new ServiceError("E_USAGE", message, { method, path, sent: "never" });
 }
 
 /** A header's value must be visible ASCII. Checked here because an error of the HTTP library could repeat the key. */
 function checkKey(apiKey: Secret<string>): void {
   if (/^[!-~](?:[ -~]*[!-~])?$/u.test(apiKey.reveal())) return;
   throw new DimsyncError(
-    "E_API_KEY",
+    "E_NO_API_KEY",
     "The API key is not valid. It is empty, or contains a line break or another character that is not allowed in a header. Check the variable or file that it comes from.",
   );
 }

@@ -51,7 +51,7 @@ export const interrupted: Failure = {
 };
 
 export const closed: Failure = {
-  code: "E_CLIENT_CLOSED",
+  code: "E_USAGE",
   sent: "never",
   again: "never",
   load: "unknown",
@@ -83,7 +83,7 @@ export function failureOfWire({ reason, sent, detail, refusal }: WireFailure, me
       return {
         ...base,
         again: "never",
-        code: "E_ANSWER_TOO_LARGE",
+        code: "E_MALFORMED_ANSWER",
         message: `the response is larger than ${detail} bytes.${unsure} Check baseUrl and any proxy.`,
       };
     case "connection":

@@ -1,5 +1,4 @@
 import { isAscii, isUtf8 } from "node:buffer";
-import type { Code } from "../model/titles.ts";
 
 /** What git wrote into a file instead of its contents, as a sentence; `offset` is where. */
 interface LeftByGit {
@@ -21,16 +20,14 @@ const lfsPointer = (text: string): string | undefined =>
     : undefined;
 
 /** The text of a file without its byte order mark, or the end of a sentence that begins with the file's name. */
-export function decodeFile(
-  bytes: Buffer,
-): { readonly text: string; readonly hasMark: boolean } | { readonly refusal: string; readonly why: Code } {
+export function decodeFile(bytes: Buffer): { readonly text: string; readonly hasMark: boolean } | { readonly refusal: string } {
   if (!isUtf8(bytes)) {
     const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-    return { why: "E_NOT_UTF8", refusal: `is ${isUtf16 ? "UTF-16" : "not valid UTF-8"}. Save it as UTF-8` };
+    return { refusal: `is ${isUtf16 ? "UTF-16" : "not valid UTF-8"}. Save it as UTF-8` };
   }
   const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
   const pointer = lfsPointer(text);
-  if (pointer !== undefined) return { why: "E_LFS_POINTER", refusal: pointer };
+  if (pointer !== undefined) return { refusal: pointer };
   const hasMark = text.startsWith("\ufeff");
   return { text: hasMark ? text.slice(1) : text, hasMark };
 }

@@ -4,7 +4,7 @@ import { deepestNesting } from "../model/json/parse.ts";
 export interface YamlProblem {
   readonly document: number;
   readonly offset: number;
-  readonly code: "E_YAML_SYNTAX" | "E_TOO_DEEP" | "E_DUPLICATE_KEY" | "E_ALIAS_EXPANSION";
+  readonly code: "E_YAML_SYNTAX" | "E_DUPLICATE_KEY";
   readonly message: string;
 }
 
@@ -15,7 +15,7 @@ export function syntaxProblem(document: number, offset: number, message: string)
 export const tooDeep = (document: number, offset: number): YamlProblem => ({
   document,
   offset,
-  code: "E_TOO_DEEP",
+  code: "E_YAML_SYNTAX",
   message: `Here the values are nested more than ${deepestNesting} levels deep. Manifests need only a few levels. Check for brackets or dashes that are never closed.`,
 });
 
@@ -37,8 +37,5 @@ const aliasMessages = {
 };
 
 export function aliasProblem(document: number, offset: number, why: keyof typeof aliasMessages): YamlProblem {
-  const message = aliasMessages[why];
-  return why === "unresolved"
-    ? { document, offset, code: "E_YAML_SYNTAX", message }
-    : { document, offset, code: "E_ALIAS_EXPANSION", message };
+  return syntaxProblem(document, offset, aliasMessages[why]);
 }

@@ -73,13 +73,13 @@ function refuseManifests(shown: string, path: string, projects: readonly Project
 /** Longer commands are not readable. */
 const maxOnly = 5;
 
-/** Throws E_RESULT_WRITE (exit 4): the account was changed, but the result is not recorded. */
+/** Throws E_OUTPUT (exit 4): the account was changed, but the result is not recorded. */
 async function keepResults(file: string, results: readonly Result[]): Promise<void> {
   const { writeAtomic } = await import("../../core/records/files/atomic.ts");
   const text = masked(jsonDocument(results.length === 1 ? results[0] : results));
   await writeAtomic(file, text, { newMode: 0o600 }).catch((error: unknown) => {
     const why = messageOf(error);
-    throw new DimsyncError("E_RESULT_WRITE", `The result could not be written to ${file}: ${why}. It is printed instead.`, {
+    throw new DimsyncError("E_OUTPUT", `The result could not be written to ${file}: ${why}. It is printed instead.`, {
       exit: 4,
       cause: error,
     });

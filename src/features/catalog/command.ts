@@ -82,7 +82,7 @@ interface Acceptance {
 
 /**
  * Writes columns of the account to the catalog file. Sends only GET. Throws ProblemsError for manifests with errors, whose columns are not
- * read, and E_NO_CATALOG, E_CATALOG_INCOMPLETE, E_NOTHING_TO_ACCEPT and E_FILE_CHANGED; then nothing is written.
+ * read, and E_NO_CATALOG, E_READ_FAILED, E_UNKNOWN_ADDRESS and E_FILE_CHANGED; then nothing is written.
  */
 async function acceptLiveColumns(loaded: Project, options: AcceptOptions, run: RunEnvironment): Promise<Acceptance> {
   const project = withCatalog(loaded);
@@ -128,7 +128,7 @@ async function acceptedCatalog(
   const made = await withReadSession(project, run, (session) => plan({ ...session, review }, scope === undefined ? {} : { scope }));
   if (!made.complete) {
     const why = made.diagnostics.find(isError)?.message ?? "";
-    throw new DimsyncError("E_CATALOG_INCOMPLETE", `The account was not read completely, so nothing was accepted. ${why}`);
+    throw new DimsyncError("E_READ_FAILED", `The account was not read completely, so nothing was accepted. ${why}`);
   }
   const account = review.account();
   const live = review.compared();
@@ -147,7 +147,7 @@ async function acceptedCatalog(
 
 function nothingAccepted(address: string, node: NodePath | undefined): DimsyncError {
   const where = node === undefined ? address : `${address} ${node.join(".")}`;
-  return new DimsyncError("E_NOTHING_TO_ACCEPT", `No column of ${where} is new or gone. To see which columns are, run plan.`, {
+  return new DimsyncError("E_UNKNOWN_ADDRESS", `No column of ${where} is new or gone. To see which columns are, run plan.`, {
     command: "dimsync plan",
   });
 }

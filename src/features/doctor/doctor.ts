@@ -57,9 +57,9 @@ export async function diagnose(project: Project, run: RunEnvironment): Promise<D
 
 /** Names that nothing has, labels that match nothing, and marks that are nearly those that a manifest looks for: they leave data readable. */
 const nameCodes: ReadonlySet<Code> = new Set<Code>([
-  ...(["E_UNKNOWN_ADDRESS", "E_UNKNOWN_LABEL", "E_UNKNOWN_REFERENCE", "E_UNKNOWN_RULE_SET", "E_UNKNOWN_USER", "E_UNSET_VARIABLE"] as const),
-  ...(["E_LABEL_CSV", "E_MISSING_NAME", "W_DUPLICATE_ID", "W_GLOB_NO_MATCH", "W_IGNORE_NO_MATCH", "W_LABEL_NO_MATCH"] as const),
-  ...(["W_LABELS_DISAGREE", "W_MISSING_NAME", "W_REFERENCE_NOT_DECLARED", "W_RULE_NO_MATCH", "W_SELECTOR_EMPTY", "W_UNUSED"] as const),
+  ...(["E_UNKNOWN_ADDRESS", "E_UNKNOWN_REFERENCE", "E_WRONG_SUBSTITUTION", "E_LABEL_CSV", "E_MISSING_NAME"] as const),
+  ...(["W_DUPLICATE_ID", "W_NO_MATCH", "W_IGNORE_UNUSED", "W_LABELS_DISAGREE"] as const),
+  ...(["W_MISSING_NAME", "W_REFERENCE_NOT_DECLARED", "W_UNUSED"] as const),
 ]);
 
 /** What validate says about names, and a plan if nothing else failed: its own errors say why there is none. */

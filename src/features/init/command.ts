@@ -109,7 +109,7 @@ The records (ids and the journal of creates) of ${targets.join(", ")} are files 
 them. Before the first apply in CI, move them to the remote of the repository:
 ${targets.map((target) => `  dimsync records migrate --to git -t ${shellWord(target)}\n`).join("")}`;
 
-/** Writes a file unless it exists. Throws E_INIT. */
+/** Writes a file unless it exists. Throws E_OUTPUT. */
 async function writeNew(file: string, text: string): Promise<"created  " | "unchanged" | "kept     "> {
   try {
     await mkdir(dirname(file), { recursive: true });
@@ -118,7 +118,7 @@ async function writeNew(file: string, text: string): Promise<"created  " | "unch
   } catch (error) {
     const existing = await readFile(file, "utf8").catch(() => undefined);
     if (existing !== undefined) return existing === text ? "unchanged" : "kept     ";
-    throw new DimsyncError("E_INIT", `${file} could not be written: ${messageOf(error)}. Choose another folder.`, { cause: error });
+    throw new DimsyncError("E_OUTPUT", `${file} could not be written: ${messageOf(error)}. Choose another folder.`, { cause: error });
   }
 }
 

@@ -42,7 +42,7 @@ interface ResolveOptions {
 }
 
 /**
- * Records the outcome of a create whose response was lost. Only reads the account, to check the id. Throws E_UNKNOWN_ADDRESS, E_RUN_MAY_SEND,
+ * Records the outcome of a create whose response was lost. Only reads the account, to check the id. Throws E_UNKNOWN_ADDRESS, E_LOCKED,
  * and as `checkCreatedObject` does.
  */
 const resolveCreate = (project: Project, { address, created: id }: ResolveOptions, change: RecordsChange): Promise<void> =>
@@ -77,14 +77,14 @@ function openCreates(records: RecordsRun, address: string): readonly OpenIntent[
 /**
  * A frozen process of a run that was unlocked may wake up and send what it had stored. After half
  * of its lease's time-to-live it sends nothing more, and after the request timeout none of its
- * requests is in flight. Throws E_RUN_MAY_SEND (exit 6).
+ * requests is in flight. Throws E_LOCKED (exit 6).
  */
 function refuseStillSending(open: readonly OpenIntent[], unlocked: readonly UnlockedRun[], timeoutMs: number): void {
   for (const { runId, at, graceMs } of unlocked) {
     const end = Date.parse(at) + graceMs + timeoutMs;
     if (Date.now() >= end || open.every((intent) => intent.runId !== runId)) continue;
     throw new DimsyncError(
-      "E_RUN_MAY_SEND",
+      "E_LOCKED",
       `The run ${runId} was unlocked at ${at}. If its process still exists, it may send this create until ${new Date(end).toISOString()}. Run the command again after that.`,
       { exit: 6 },
     );

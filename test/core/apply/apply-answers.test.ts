@@ -240,7 +240,7 @@ spec: { integration: orders, rules: [{ match: { table: customers, column: email,
         Object.assign(first?.schemas["public"]?.tables["customers"] ?? {}, { syncMode: "Change Stream" }),
       );
       const { plan } = await at.plan();
-      const [warning] = plan.diagnostics.filter(({ code }) => code === "W_RULE_NO_MATCH");
+      const [warning] = plan.diagnostics.filter(({ code }) => code === "W_NO_MATCH");
       expect(plan.items.some(({ kind }) => kind === "Schemas")).toBe(!isUnknown);
       if (isUnknown) expect(warning?.message).toContain("The tables have the sync modes CHANGE_STREAM,");
       else expect(warning).toBeUndefined();

@@ -100,7 +100,7 @@ describe("before the first write, apply requires", () => {
       const at = await scene(secretAsset("DB"));
       const ran = await at.run(["apply", "--yes"], { DB: placeholder });
       expect(ran).toMatchObject({ code: 1, stdout: "" });
-      expect(ran.stderr).toContain("E_PLACEHOLDER_SECRET");
+      expect(ran.stderr).toContain("E_SECRET_MISSING");
       expect(at.writes()).toEqual([]);
     });
 

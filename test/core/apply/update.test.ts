@@ -268,7 +268,7 @@ describe("a PUT or PATCH whose outcome is unclear", () => {
     });
     const { code, result } = await at.apply();
     expect(code).toBe(4);
-    expect(endings(result)["update Tag/gold"]).toBe("failed E_CHANGED_MEANWHILE");
+    expect(endings(result)["update Tag/gold"]).toBe("failed E_KEEPS_CHANGING");
     expect(at.writes()).toEqual(["PUT /v1/tags/t-3"]);
     expect(at.service.state().tags.find(({ id }) => id === "t-3")?.description).toBe("by hand");
   });

@@ -6,7 +6,7 @@ import type { Code } from "../../../src/core/model/titles.ts";
 import { item, plan } from "../render/plans.ts";
 
 const error: Plan["diagnostics"] = [{ code: "E_USAGE", severity: "error", summary: "x", message: "x" }];
-const warning: Plan["diagnostics"] = [{ code: "W_RULE_NO_MATCH", severity: "warning", summary: "x", message: "x" }];
+const warning: Plan["diagnostics"] = [{ code: "W_NO_MATCH", severity: "warning", summary: "x", message: "x" }];
 const manual: Plan["manual"] = [{ id: "m-1", address: "Integration/a", path: "/paused", instruction: "x" }];
 const blocked = (code: Code): Plan["blocked"] => [{ address: "Tag/a", code, message: "x" }];
 const guard: Plan["guards"] = [{ guard: "maxCreates", message: "x" }];

@@ -247,7 +247,7 @@ describe("explain shows", () => {
       ),
     });
     const { code, stdout } = await run("explain", "Schemas/orders", "public.users.id");
-    expect([code, stdout]).toEqual([0, expect.stringContaining("refused   E_DISABLES_PRIMARY_KEY manifests/a.yaml:26: ")]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("refused   E_DISABLES_KEY manifests/a.yaml:26: ")]);
     expect(stdout).not.toContain("request");
   });
 
@@ -329,7 +329,7 @@ describe("explain refuses", () => {
     const { run } = await start({ text: manifests.replace("use: pii", "use: nope") });
     expect(await run("explain", "SchemaConfig/orders", "public")).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/a\.yaml:21:\d+[\s\S]*E_UNKNOWN_RULE_SET/u),
+      stderr: expect.stringMatching(/a\.yaml:21:\d+[\s\S]*E_UNKNOWN_REFERENCE/u),
     });
   });
 });

@@ -340,7 +340,7 @@ describe("a base that does not exist", () => {
       [keyVariable]: "k",
       GIT_CEILING_DIRECTORIES: tmpdir(),
     });
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/E_NO_GIT: --base needs the git repository/u)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/E_BASE_REF: --base needs the git repository/u)]);
     expect(readFileSync(join(folder, "manifests/a.yaml"), "utf8")).toBe(start["tag.yaml"]);
   });
 

@@ -88,7 +88,7 @@ describe("a plan", () => {
     );
     expect(executable({ problems: [{ code: "E_USAGE", severity: "error", message: "x" }] })).toBe(false);
     expect(executable({ problems: [{ code: "E_READ_FAILED", severity: "error", message: "x" }] })).toBe(true);
-    expect(executable({ problems: [{ code: "W_RULE_NO_MATCH", severity: "warning", message: "x" }] })).toBe(true);
+    expect(executable({ problems: [{ code: "W_NO_MATCH", severity: "warning", message: "x" }] })).toBe(true);
   });
 });
 

@@ -24,10 +24,10 @@ const shown = (problems: readonly Problem[]) => problems.map(({ code, place }) =
 describe("labels of selectors, from the manifests alone", () => {
   const rows: readonly [sentence: string, labels: object, problems: readonly string[], says?: string][] = [
     ["that an integration has", { domain: "sales" }, []],
-    ["of different integrations", { domain: "finance", tier: "gold" }, ["W_SELECTOR_EMPTY "]],
+    ["of different integrations", { domain: "finance", tier: "gold" }, ["W_NO_MATCH "]],
     ["that none has", { domain: "salse" }, ["E_UNKNOWN_REFERENCE /labels/domain"], "Did you mean domain: sales?"],
     ["of which none has one", { domain: "sales", tear: "gold" }, ["E_UNKNOWN_REFERENCE /labels/tear"], "Did you mean tier: gold?"],
-    ["that only another target has", { domain: "hr" }, ["W_SELECTOR_EMPTY "]],
+    ["that only another target has", { domain: "hr" }, ["W_NO_MATCH "]],
   ];
   const elsewhere = [{ kind: "Integration", name: "people", labels: { domain: "hr" }, uses: [] }];
   for (const [pointer, written] of places)
@@ -52,10 +52,10 @@ describe("names of selectors, with the account", () => {
     ["with a trailing blank", ["Shop "], ["E_UNKNOWN_REFERENCE 0"], 'Did you mean "Shop"?'],
     ["that is excluded", ["*", "!Shopp"], ["E_UNKNOWN_REFERENCE 1"]],
     ["a glob", ["Sh*"], []],
-    ["a glob that matches nothing", ["orders", "shard-*"], ["W_GLOB_NO_MATCH 1"]],
-    ["a glob that would match in another case", ["SH*"], ["W_GLOB_NO_MATCH 0"], "In another case it would match Shop, Shop [EU]."],
+    ["a glob that matches nothing", ["orders", "shard-*"], ["W_NO_MATCH 1"]],
+    ["a glob that would match in another case", ["SH*"], ["W_NO_MATCH 0"], "In another case it would match Shop, Shop [EU]."],
     ["of another target, or of an entry that cannot be read", ["orders", "people"], []],
-    ["that exclude each other", ["Shop", "!Sh*"], ["W_SELECTOR_EMPTY"]],
+    ["that exclude each other", ["Shop", "!Sh*"], ["W_NO_MATCH"]],
   ];
   for (const [pointer, written] of places)
     test.each(rows)(`${pointer}: %s`, (_sentence, names, expected, says = "") => {
@@ -66,7 +66,7 @@ describe("names of selectors, with the account", () => {
 
   test.each([
     ["ignore", []],
-    ["warn", ["W_SELECTOR_EMPTY /spec/integrations/names/0"]],
+    ["warn", ["W_NO_MATCH /spec/integrations/names/0"]],
     ["error", ["E_UNKNOWN_REFERENCE /spec/integrations/names/0"]],
   ])("missing: %s of a SchemaConfig decides for literal names", (missing, expected) => {
     expect(shown(selectorProblems([config({ names: ["Shopp", "orders"] }, { missing })], account, []))).toEqual(expected);

@@ -141,8 +141,8 @@ describe("with a dbt manifest and a CSV file", () => {
     const shown = (stdout + stderr).split("\n").filter((line) => / [EWI]_/u.test(line));
     expect(shown.map((line) => line.trim().replaceAll(/ +/gu, " "))).toEqual([
       "manifests/personal.yaml:6:7 W_LABELS_DISAGREE Labels disagree",
-      "manifests/personal.yaml:6:7 W_LABEL_NO_MATCH A label matches nothing",
-      "register.csv:3:1 W_LABEL_NO_MATCH A label matches nothing",
+      "manifests/personal.yaml:6:7 W_NO_MATCH Matches nothing",
+      "register.csv:3:1 W_NO_MATCH Matches nothing",
     ]);
   });
 

@@ -35,24 +35,24 @@ describe("labels of a project", () => {
   });
 
   test.each<[string, string, string, string]>([
-    ["a rule", rules("pij"), "m/user.yaml:6:29 E_UNKNOWN_LABEL", " Did you mean pii?"],
-    ["a list of a rule", rules("[pii, secret]"), "m/user.yaml:6:35 E_UNKNOWN_LABEL", ""],
+    ["a rule", rules("pij"), "m/user.yaml:6:29 E_UNKNOWN_REFERENCE", " Did you mean pii?"],
+    ["a list of a rule", rules("[pii, secret]"), "m/user.yaml:6:35 E_UNKNOWN_REFERENCE", ""],
     [
       "an expect entry",
       manifest("SchemaConfig", "shops", "spec:", "  integration: { id: i1 }", "  expect: [{ match: { label: x }, isPrimaryKey: true }]"),
-      "m/user.yaml:6:30 E_UNKNOWN_LABEL",
+      "m/user.yaml:6:30 E_UNKNOWN_REFERENCE",
       "",
     ],
     [
       "a rule of a RuleSet",
       manifest("RuleSet", "r", "spec: { rules: [{ match: { label: x }, ignore: true }] }"),
-      "m/user.yaml:4:35 E_UNKNOWN_LABEL",
+      "m/user.yaml:4:35 E_UNKNOWN_REFERENCE",
       "",
     ],
     [
       "a policy",
       manifest("Policy", "p", "spec: { severity: error, message: m, require: { hashed: true }, when: { column: { label: x } } }"),
-      "m/user.yaml:4:90 E_UNKNOWN_LABEL",
+      "m/user.yaml:4:90 E_UNKNOWN_REFERENCE",
       "",
     ],
   ])("that %s matches must be defined", async (_, user, heading, hint) => {
@@ -63,7 +63,7 @@ describe("labels of a project", () => {
 
   test("that a rule matches are an error without any Classification too", async () => {
     const { diagnostics } = await load({ "dimsync.yaml": config("manifests: [m]"), "m/shops.yaml": rules("pii") });
-    expect(headings(diagnostics)).toEqual(["m/shops.yaml:6:29 E_UNKNOWN_LABEL"]);
+    expect(headings(diagnostics)).toEqual(["m/shops.yaml:6:29 E_UNKNOWN_REFERENCE"]);
   });
 });
 
@@ -126,7 +126,7 @@ describe("files that a Classification names", () => {
       "m/c.yaml": from(dbt),
       "dbt/manifest.json": dbtManifest({ customers: { columns: { id: {} } } }),
     });
-    expect(headings(diagnostics)).toEqual(["m/c.yaml:6:64 W_LABEL_NO_MATCH"]);
+    expect(headings(diagnostics)).toEqual(["m/c.yaml:6:64 W_NO_MATCH"]);
   });
 });
 

@@ -218,14 +218,14 @@ describe("a saved plan", () => {
           await new Promise((resolve) => setTimeout(resolve, 20));
           return ["--max-plan-age", "0.01"];
         },
-        "E_PLAN_EXPIRED",
+        "E_STALE",
       ],
       "of other manifests": [
         (at) => {
           at.write("manifests/all.yaml", manifests.replace("the best", "a better description"));
           return [];
         },
-        "E_PLAN_STALE",
+        "E_STALE",
       ],
       "of another target": [
         (at) => {
@@ -273,13 +273,13 @@ describe("a saved plan", () => {
     "an item twice": ({ items }) => ({ items: [...items, ...items.map((item, index) => ({ ...item, id: `i9${index}` }))] }),
   };
   for (const [what, edit] of Object.entries(edits))
-    it(`with ${what} is refused with E_PLAN_CHANGED, although its digest was computed again, and nothing is sent`, async () => {
+    it(`with ${what} is refused with E_STALE, although its digest was computed again, and nothing is sent`, async () => {
       const at = await scene(manifests);
       await savedPlan(at);
       await edited(at, edit);
       const ran = await at.run(["apply", "plan.json"]);
       expect(ran, ran.stderr).toMatchObject({ code: 5, stdout: "" });
-      expect(ran.stderr).toContain("dimsync: E_PLAN_CHANGED: ");
+      expect(ran.stderr).toContain("dimsync: E_STALE: ");
       expect(at.writes()).toEqual([]);
     });
 
@@ -353,7 +353,7 @@ describe("a saved plan", () => {
 
   const signed: Readonly<Record<string, readonly [made: string, applied: string, refusal: string | undefined]>> = {
     "with its key is applied": ["k1", "k1", undefined],
-    "without a key is refused": ["k1", "", "E_PLAN_KEY"],
+    "without a key is refused": ["k1", "", "E_DIGEST_KEY"],
     "with another key is refused": ["k1", "k2", "E_PLAN_TAMPERED"],
   };
   for (const [which, [made, applied, refusal]] of Object.entries(signed))
@@ -370,7 +370,7 @@ describe("a saved plan", () => {
     await savedPlan(at);
     const ran = await at.run(["apply", "plan.json"], { DIMSYNC_DIGEST_KEY: "k1" });
     expect(ran.code).toBe(5);
-    expect(ran.stderr).toContain("E_PLAN_UNSIGNED");
+    expect(ran.stderr).toContain("E_PLAN_TAMPERED");
   });
 });
 

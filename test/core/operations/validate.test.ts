@@ -55,7 +55,7 @@ it.each<readonly [string, readonly string[], readonly string[]]>([
     "pii.yaml": manifest("RuleSet", "pii", ...lines),
     "m.yaml": uses,
   });
-  expect(headings((await validateProject(project)).diagnostics)).toEqual(["m.yaml:6:32 E_UNKNOWN_RULE_SET", ...wanted]);
+  expect(headings((await validateProject(project)).diagnostics)).toEqual(["m.yaml:6:32 E_UNKNOWN_REFERENCE", ...wanted]);
 });
 
 it.each([
@@ -80,7 +80,7 @@ it("several targets are one document: what is wrong in one of them only says so"
   expect([targets, manifests, headings(diagnostics)]).toEqual([
     ["prod", "dev"],
     1,
-    ["m.yaml:4:15 E_WRONG_TYPE", "m.yaml:9:15 E_UNSET_VARIABLE"],
+    ["m.yaml:4:15 E_WRONG_TYPE", "m.yaml:9:15 E_WRONG_SUBSTITUTION"],
   ]);
   expect(diagnostics.map(({ message }) => / Only in .*/u.exec(message)?.[0])).toEqual([undefined, " Only in target prod."]);
 });

@@ -99,10 +99,10 @@ describe("refuses with exit 5", () => {
     "a digest in another form": ["E_PLAN_TAMPERED", () => edited(integrity("sha256:00"))],
     "a digest of another kind": ["E_PLAN_TAMPERED", () => edited(integrity({ digest: "md5:00" }))],
     "a plan signed with another key": ["E_PLAN_TAMPERED", () => saved({ digestKey: "other" }), key],
-    "a signed plan without the key": ["E_PLAN_KEY", () => saved(key)],
-    "a signed plan with an empty key": ["E_PLAN_KEY", () => saved(key), { digestKey: "" }],
-    "an unsigned plan with a key": ["E_PLAN_UNSIGNED", () => saved(), key],
-    "a plan without a digest with a key": ["E_PLAN_UNSIGNED", () => edited(integrity(undefined)), key],
+    "a signed plan without the key": ["E_DIGEST_KEY", () => saved(key)],
+    "a signed plan with an empty key": ["E_DIGEST_KEY", () => saved(key), { digestKey: "" }],
+    "an unsigned plan with a key": ["E_PLAN_TAMPERED", () => saved(), key],
+    "a plan without a digest with a key": ["E_PLAN_TAMPERED", () => edited(integrity(undefined)), key],
     "a truncated file": ["E_PLAN_FILE", () => edited((text) => text.slice(0, 200))],
     "an empty file": ["E_PLAN_FILE", () => edited(() => "")],
     "a plan of format 1": ["E_PLAN_FILE", () => edited((text) => text.replace('"2.0"', '"1.0"'))],
@@ -150,7 +150,7 @@ describe("reports a usage error (exit 1) for", () => {
 it("reports a plan that can't be saved", async () => {
   const file = join(await tempFolder(), "plan.json");
   await mkdir(file);
-  await expect(writePlanFile(file, plan)).rejects.toMatchObject({ code: "E_PLAN_WRITE", exit: 1 });
+  await expect(writePlanFile(file, plan)).rejects.toMatchObject({ code: "E_OUTPUT", exit: 1 });
 });
 
 describe("for show", () => {

@@ -15,7 +15,7 @@ export const diagnostics: readonly Diagnostic[] = [
     excerpt: ["      - integration: order", "                     ^^^^^"],
   },
   {
-    code: "W_GLOB_NO_MATCH",
+    code: "W_NO_MATCH",
     severity: "warning",
     summary: "Glob without a match",
     message:

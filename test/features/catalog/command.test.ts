@@ -241,7 +241,7 @@ describe("unreviewed", () => {
       const { code, stdout } = await run(command);
       expect(code).toBe(1);
       expect(stdout).toContain("manifests/shops.yaml:6:");
-      expect(stdout).toContain("E_UNREVIEWED_NEEDS_CATALOG");
+      expect(stdout).toContain("E_NO_CATALOG");
     }
   });
 });
@@ -331,7 +331,7 @@ describe("targets", () => {
     writeFileSync(join(folder, "dimsync.yaml"), withTargets(service, { prod: "c.yaml", dev: "./c.yaml" }));
     const { code, stdout } = await run("validate", "-t", "prod");
     expect(code).toBe(1);
-    expect(stdout).toMatch(/dimsync\.yaml:\d+:\d+[\s\S]*E_CATALOG_SHARED/u);
+    expect(stdout).toMatch(/dimsync\.yaml:\d+:\d+[\s\S]*E_TARGETS_SHARE/u);
   });
 });
 
@@ -397,8 +397,8 @@ describe("catalog accept", () => {
   test.each<[argv: readonly string[], text: string]>([
     [[], "takes an address as plan prints it"],
     [["Schemas/Orders", "--all"], "takes an address as plan prints it"],
-    [["Schemas/Nowhere"], "E_NOTHING_TO_ACCEPT"],
-    [["Schemas/Orders", "public.customers.emial"], "E_NOTHING_TO_ACCEPT"],
+    [["Schemas/Nowhere"], "E_UNKNOWN_ADDRESS"],
+    [["Schemas/Orders", "public.customers.emial"], "E_UNKNOWN_ADDRESS"],
   ])("%j is refused", async (argv, text) => {
     const { run, catalog } = await accepted();
     const before = catalog();
@@ -411,7 +411,7 @@ describe("catalog accept", () => {
     const { run, catalog, service } = await accepted();
     const before = catalog();
     service.addFault("GET /v1/integrations/8f1c/schemas=status:500");
-    expect(await run("catalog", "accept", "--all")).toMatchObject({ code: 1, stderr: expect.stringContaining("E_CATALOG_INCOMPLETE") });
+    expect(await run("catalog", "accept", "--all")).toMatchObject({ code: 1, stderr: expect.stringContaining("E_READ_FAILED") });
     expect(catalog()).toBe(before);
   });
 

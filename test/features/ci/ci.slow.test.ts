@@ -232,7 +232,7 @@ test("a pull request fails if something is blocked, and is annotated only at the
   const { code, stdout } = await plan();
   expect([code, stdout], stdout).toEqual([2, expect.stringContaining("Exit 2")]);
   expect([...stdout.matchAll(/^::\w+ title=([EW]_\w+)[^\n]*?,file=([^,:]+),/gmu)].map(([, of, file]) => [of, file])).toEqual([
-    ["W_GLOB_NO_MATCH", "manifests/after.yaml"],
+    ["W_NO_MATCH", "manifests/after.yaml"],
   ]);
   expect(stdout).toContain("::error title=E_TAG_MISSING%3A Blocked::Tag/no-such-tag is blocked.");
   expect((await plan("--fail-on", "policy")).code).toBe(0);

@@ -22,7 +22,7 @@ describe("resolve --not-created, after the run was unlocked", () => {
   it("is refused while a frozen process may still send, and possible afterwards", async () => {
     const { one, store, open } = await unlocked();
     const resolve = () => one.run("resolve", "Integration/i0", "--not-created");
-    expect(await resolve()).toMatchObject({ code: 6, stderr: expect.stringContaining("E_RUN_MAY_SEND") });
+    expect(await resolve()).toMatchObject({ code: 6, stderr: expect.stringContaining("E_LOCKED") });
     expect(await open()).toEqual(["Integration/i0", "Asset/b"]);
     await letGracePass(store.open());
     expect(await resolve()).toMatchObject({

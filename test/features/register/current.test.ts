@@ -54,7 +54,7 @@ async function rows(...argv: readonly string[]): Promise<readonly RegisterRow[]>
 }
 test.each([
   ["too wide", "integration: Orders, column: phone, reason", "column: phone, reason", "E_EXEMPTION_TOO_WIDE"],
-  ["too long", dayIn(100), dayIn(500), "E_EXEMPTION_TOO_LONG"],
+  ["too long", dayIn(100), dayIn(500), "E_DATE_TOO_LATE"],
 ])("an exemption that is %s ends the register, with its place and what to do", async (_, from, to, code) => {
   edit(from, to);
   const { code: exit, stdout, stderr } = await register();

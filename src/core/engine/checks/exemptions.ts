@@ -36,7 +36,7 @@ export const exemptionProblems = (
     }
     if (expires > lastDay(today)) {
       const message = `The exemption (${reason}) must end by ${lastDay(today)}, within a year, so that it is approved again. Set an earlier date.`;
-      return [problemIn(policy, end, { code: "E_EXEMPTION_TOO_LONG", message })];
+      return [problemIn(policy, end, { code: "E_DATE_TOO_LATE", message })];
     }
     if (unused.has(exemption)) {
       const message = `The exemption (${reason}) covers nothing that violates ${policy.address}. Remove it, so that it does not let another change pass.`;

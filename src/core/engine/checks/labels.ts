@@ -136,7 +136,7 @@ function columnProblems({ labels, pending }: Collected): readonly Problem[] {
         ? "The names are those of the source, in the same case"
         : "dbt describes the destination: the names are compared with those that the columns have there";
     const message = `${counted(columns.length, "labelled column")} ${columns.length === 1 ? "matches" : "match"} no column that this run read: ${names}. ${where}. Correct the names, or remove what no longer exists.`;
-    return [problemAt(first.origin.place, { code: "W_LABEL_NO_MATCH", severity: "warning", message })];
+    return [problemAt(first.origin.place, { code: "W_NO_MATCH", severity: "warning", message })];
   });
 }
 
@@ -144,7 +144,7 @@ const patternProblems = ({ labels, pending }: Collected): readonly Problem[] =>
   labels.patterns
     .filter((_, index) => pending.has(labels.columns.length + index))
     .map(({ label, origin }) => ({
-      code: "W_LABEL_NO_MATCH",
+      code: "W_NO_MATCH",
       severity: "warning",
       message: `The patterns for label ${JSON.stringify(label)} match no column that this run read. Correct or remove them.`,
       place: origin.place,

@@ -72,7 +72,7 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
   const destination = destinationOf(resource, account);
   if (destination === undefined) {
     const message = "It does not exist, and creating it needs a destination. Add spec.destination: { asset: NAME } or { id: ID }.";
-    return blocked("E_NO_DESTINATION", message);
+    return blocked("E_MISSING_KEY", message);
   }
   if (destination.state !== "found") return whileMissing(destination);
   const source = sourceKey(resource, account);

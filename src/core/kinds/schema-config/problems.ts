@@ -45,7 +45,7 @@ function disabledKey({ role, by, cause, columns }: Refused, integration: string)
       ? [`${columns.count} ${role} columns of ${integration}: ${names}`, "them", "their tables"]
       : [`the ${role} column ${names} of ${integration}`, "it", "the table"];
   return problemAt(cause.place, {
-    code: role === "cursor" ? "E_DISABLES_CURSOR" : "E_DISABLES_PRIMARY_KEY",
+    code: "E_DISABLES_KEY",
     message: `${sourceText(by)} disables ${which}. Without ${them}, the service cannot replicate ${tables}. Hash ${them} instead, disable ${tables}, or leave ${them} enabled.`,
   });
 }

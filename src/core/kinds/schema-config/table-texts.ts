@@ -48,5 +48,5 @@ function problemsOf(
   const similar = nearest(mode, syncModes);
   const hint = similar === undefined ? "" : suggestion(mode, similar);
   const message = `${JSON.stringify(mode)} is not a sync mode.${hint} The modes are ${syncModes.join(", ")}. Which of them a table supports depends on its source.`;
-  return [problemIn(owner, `${pointer}/syncMode`, { code: "E_SYNC_MODE", message })];
+  return [problemIn(owner, `${pointer}/syncMode`, { code: "E_WRONG_VALUE", message })];
 }

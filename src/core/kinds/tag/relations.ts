@@ -145,7 +145,7 @@ function manifestsById({ identities }: AccountView): ReadonlyMap<string, readonl
 
 const noTaggedBy = ({ address }: TagUnit, resourceId: string): Blocked => ({
   address: `${address}#${resourceId}`,
-  code: "E_TAGGED_BY_MISSING",
+  code: "E_MISSING_KEY",
   message: "The request needs the user who adds the tag. Set spec.taggedBy, or defaults.taggedBy in dimsync.yaml.",
 });
 

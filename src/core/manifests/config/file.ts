@@ -87,8 +87,7 @@ export function checkConfig(
   const effective = makeEffective(document, place, { kind: "Config", variables, textLength });
   const elsewhere = (pointer: Pointer | undefined) =>
     pointer !== undefined && isWithin(pointer, "/targets") && (target === undefined || !isWithin(pointer, toPointer(["targets", target])));
-  const isQuiet = ({ code, place: at }: Problem) =>
-    (code === "E_UNSET_VARIABLE" || code === "E_WRONG_SUBSTITUTION") && elsewhere(at?.pointer);
+  const isQuiet = ({ code, place: at }: Problem) => code === "E_WRONG_SUBSTITUTION" && elsewhere(at?.pointer);
   const { value, errors, problems: fromSchema, context } = validateEffective(validateConfig, effective, { kind: "Config", place });
   const problems = [...effective.problems.filter((problem) => !isQuiet(problem)), ...fromSchema];
   const faulty = [...context.known, ...errors.map(faultyPlace)];

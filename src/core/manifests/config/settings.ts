@@ -98,7 +98,7 @@ function catalogProblems({ targets = {} }: ConfigFile, options: TargetOptions): 
   );
   if (other === undefined) return [];
   const message = `The targets ${targetName} and ${other[0]} name the same catalog. Each target needs a file of its own, because ids of one account mean nothing in another.`;
-  return [problemAt(placeOf(options, "catalog"), { code: "E_CATALOG_SHARED", message })];
+  return [problemAt(placeOf(options, "catalog"), { code: "E_TARGETS_SHARE", message })];
 }
 
 /** Where the config has this member of the target. */
@@ -222,7 +222,7 @@ function recordsProblems(
   if (sameStore !== undefined)
     problems.push(
       problemAt(below(place, ["git", "ref"]), {
-        code: "E_RECORDS_SHARED",
+        code: "E_TARGETS_SHARE",
         message: `The targets ${targetName} and ${sameStore[0]} name the same ref. Each target needs a ref of its own, because ids of one account mean nothing in another.`,
       }),
     );

@@ -127,7 +127,7 @@ function wrongPattern({ params }: SchemaError, { subject, pointer, found, mayQuo
   const at = { pointer, on: "value", rank: 1 } as const;
   if (pattern === "^[a-z0-9._-]+$") {
     const message = `${subject} may contain only lower-case letters, digits, dots, underscores and hyphens${quoted}. The name is local and never sent to the service.`;
-    return { ...at, code: "E_INVALID_NAME", message };
+    return { ...at, code: "E_WRONG_VALUE", message };
   }
   const text = patternTexts.find(([isPattern]) => isPattern(pattern))?.[1];
   const message = `${subject} must ${text === undefined ? `match ${pattern}` : `be ${text}`}${quoted}.`;
@@ -140,7 +140,7 @@ function wrongName({ params }: SchemaError, { pointer }: ErrorAt): SchemaProblem
     pointer: pointer + toPointer([name]),
     on: "key",
     rank: 1,
-    code: "E_INVALID_NAME",
+    code: "E_WRONG_VALUE",
     message: `${JSON.stringify(name)} can't be used as a name here. Use letters, digits, dots, underscores and hyphens. The name of a variable must begin with a letter or an underscore.`,
   };
 }

@@ -40,7 +40,7 @@ async function resolveOne({ $secret }: SecretReference, options: SecretOptions):
   options.signal?.throwIfAborted();
   const read = await readSecretText($secret, options);
   return "text" in read && isPlaceholder(read.text)
-    ? fault("E_PLACEHOLDER_SECRET", "The value is a placeholder such as *** or changeme, not a secret. Replace it with the real value.")
+    ? fault("E_SECRET_MISSING", "The value is a placeholder such as *** or changeme, not a secret. Replace it with the real value.")
     : read;
 }
 

@@ -26,7 +26,7 @@ const maxBytes = 1024 * 1024;
 export async function readSecretText(source: SecretSource, options: SecretOptions): Promise<{ readonly text: string } | SecretFault> {
   if (source.env !== undefined) return fromEnvironment(source.env, options);
   if (source.file !== undefined) return fromFile(source.file, options);
-  return fault("E_SECRET_SOURCE", "The reference has neither env nor file. Add exactly one.");
+  return fault("E_MISSING_KEY", "The reference has neither env nor file. Add exactly one.");
 }
 
 function fromEnvironment(name: string, { env }: SecretOptions): { readonly text: string } | SecretFault {
@@ -60,7 +60,7 @@ async function fromFile(file: string, options: SecretOptions): Promise<{ readonl
     const reason = errorCode(error);
     return reason === "ENOENT"
       ? fault("E_SECRET_MISSING", `The file ${path} does not exist. Its path is relative to the folder of dimsync.yaml.`)
-      : fault("E_SECRET_UNREADABLE", `The file ${path} can't be read (${reason}). Check its permissions.`);
+      : fault("E_SECRET_MISSING", `The file ${path} can't be read (${reason}). Check its permissions.`);
   }
   return decode(bytes, "The file");
 }
@@ -84,12 +84,12 @@ async function readUpToLimit(path: string): Promise<Buffer> {
 
 /** UTF-8 text without one newline at the end, which editors and `echo` add. */
 function decode(bytes: Buffer, what: string): { readonly text: string } | SecretFault {
-  if (bytes.length > maxBytes) return fault("E_SECRET_UNREADABLE", `${what} is longer than 1 MiB.`);
+  if (bytes.length > maxBytes) return fault("E_SECRET_MISSING", `${what} is longer than 1 MiB.`);
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/u, "");
     return text === "" ? fault("E_SECRET_MISSING", `${what} is empty.`) : { text };
   } catch {
-    return fault("E_SECRET_UNREADABLE", `${what} is not UTF-8 text.`);
+    return fault("E_SECRET_MISSING", `${what} is not UTF-8 text.`);
   }
 }
 

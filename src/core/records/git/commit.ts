@@ -11,7 +11,7 @@ import { sealFile, sealOf, textFile } from "./tree.ts";
 
 /**
  * Writes the commit into the local repository, and returns it as the new tip. Throws GitError, and
- * E_RECORDS_KEY (exit 1) if the records are sealed and there is no key: a run with the key refuses
+ * E_DIGEST_KEY (exit 1) if the records are sealed and there is no key: a run with the key refuses
  * a commit without a seal.
  */
 export async function commitOn(store: GitStore, { place }: RecordsRepository, parent: Tip, next: Next): Promise<Tip> {
@@ -25,7 +25,7 @@ export async function commitOn(store: GitStore, { place }: RecordsRepository, pa
 
 const keyMissing = ({ target, place }: GitStore): DimsyncError =>
   new DimsyncError(
-    "E_RECORDS_KEY",
+    "E_DIGEST_KEY",
     `The records of the target ${target} (${place}) are sealed, and DIMSYNC_DIGEST_KEY is not set. Without the key, this run can't write them, so nothing is sent. Set it to the key that the other runs use.`,
   );
 

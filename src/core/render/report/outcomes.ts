@@ -18,7 +18,8 @@ const doneWords: Readonly<Record<Action, string>> = {
 export const isDone = ({ outcome }: Pick<ItemResult, "outcome">): boolean => outcome === "done" || outcome === "recovered";
 
 /** Whether the user did not confirm the plan. */
-export const isDeclined = (items: readonly ItemResult[]): boolean => items.length > 0 && items.every(({ code: of }) => of === "E_DECLINED");
+export const isDeclined = (items: readonly ItemResult[]): boolean =>
+  items.length > 0 && items.every(({ code: of }) => of === "E_NOT_CONFIRMED");
 
 const outcomeWord = (outcome: Outcome): string => (outcome === "not-converged" ? "not converged" : outcome);
 

@@ -3,10 +3,10 @@ import { allowances } from "../../../../src/core/engine/checks/allow.ts";
 import type { AllowEntry } from "../../../../src/core/model/settings/config.ts";
 
 test.each<[until: string, isCurrent: boolean, code: string | undefined]>([
-  ["2026-11-22", false, "W_ALLOW_EXPIRED"],
+  ["2026-11-22", false, "W_ALLOW_UNUSED"],
   ["2026-11-23", true, undefined],
   ["2026-12-23", true, undefined],
-  ["2026-12-24", false, "E_ALLOW_TOO_LONG"],
+  ["2026-12-24", false, "E_DATE_TOO_LATE"],
 ])("on 2026-11-23, an entry until %s", (until, isCurrent, code) => {
   const place = { file: "dimsync.yaml", document: 0, pointer: "/allow/0" };
   const entry: AllowEntry = { guard: "maxCreates", address: "Asset/*", reason: "DPIA-41", until, place };

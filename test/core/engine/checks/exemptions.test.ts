@@ -50,7 +50,7 @@ describe("an exemption", () => {
     ["ends within 14 days", [`integration: orders, expires: ${dayIn(14)}`], ["W_EXEMPTION_ENDS 10"], { code: 0 }],
     ["ends later", [`integration: orders, expires: ${dayIn(15)}`], [], { code: 0 }],
     ["ends soon and covers nothing", [all, `integration: billing, expires: ${dayIn(3)}`], ["W_UNUSED 11"], { code: 0 }],
-    ["ends in more than a year", [`integration: orders, expires: ${dayIn(367)}`], ["E_EXEMPTION_TOO_LONG 10"], { code: 1 }],
+    ["ends in more than a year", [`integration: orders, expires: ${dayIn(367)}`], ["E_DATE_TOO_LATE 10"], { code: 1 }],
     ["names only a column", [`column: email, expires: ${dayIn(9)}`], ["E_EXEMPTION_TOO_WIDE 10"], { code: 1 }],
     ["names every integration", [`integration: '[!x]*', expires: ${dayIn(9)}`], ["E_EXEMPTION_TOO_WIDE 10"], { code: 1 }],
     ["names every schema", [`schema: '{public,*}', expires: ${dayIn(9)}`], ["E_EXEMPTION_TOO_WIDE 10"], { code: 1 }],

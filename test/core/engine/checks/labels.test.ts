@@ -33,13 +33,13 @@ describe("labels that match nothing", () => {
   test("are reported once for each file, with examples", () => {
     const columns = ["a.b.c", "public.orders.note", "public.orders.nothing"].map((names) => labelled("one.csv", names));
     expect(problems({ columns: [...columns, labelled("two.csv", "public.orders.email")] })).toEqual([
-      "W_LABEL_NO_MATCH one.csv 2 labelled columns match no column that this run read: a.b.c (one.csv:a.b.c), public.orders.nothing (one.csv:public.orders.nothing). The names are those of the source, in the same case. Correct the names, or remove what no longer exists.",
+      "W_NO_MATCH one.csv 2 labelled columns match no column that this run read: a.b.c (one.csv:a.b.c), public.orders.nothing (one.csv:public.orders.nothing). The names are those of the source, in the same case. Correct the names, or remove what no longer exists.",
     ]);
   });
 
   test("are reported for each pattern", () => {
     expect(problems({ patterns: [pattern("email"), pattern("fax")] })).toEqual([
-      'W_LABEL_NO_MATCH fax.yaml The patterns for label "pii" match no column that this run read. Correct or remove them.',
+      'W_NO_MATCH fax.yaml The patterns for label "pii" match no column that this run read. Correct or remove them.',
     ]);
   });
 

@@ -153,7 +153,7 @@ describe("a manifest is identified with", () => {
       { bindings: new Map([["Integration/one", { id: "8f1c" }]]) },
       { state: "absent" },
     ],
-    ["none, without a destination", [returns({ destination: undefined } as never)], {}, { state: "blocked", code: "E_NO_DESTINATION" }],
+    ["none, without a destination", [returns({ destination: undefined } as never)], {}, { state: "blocked", code: "E_MISSING_KEY" }],
     ["none, if it is gone", [existing({})], { ...bound({ id: "dead" }), goneIds: new Set(["dead"]) }, { state: "gone", id: "dead" }],
     ["the recovered one", [returns()], { recovered: new Map([["Integration/returns", "b27d"]]) }, { state: "found", by: "recovered" }],
     ["never the first of several", [returns()], { integrations: twins }, { state: "blocked", code: "E_AMBIGUOUS" }],
@@ -290,7 +290,7 @@ test("an unknown owner is an error at its line, and nothing is created", () => {
   const sourceConfig = { ...create.sourceConfig, owners: ["u-1", { user: "nobody@example.com" }] };
   const found = foundIn(accountViewOf([returns({ create: { ...create, sourceConfig } })]), "Integration");
   expect(found.items).toEqual([]);
-  expect(found.problems).toMatchObject([{ code: "E_UNKNOWN_USER", place: { pointer: "/spec/create/sourceConfig/owners/1" } }]);
+  expect(found.problems).toMatchObject([{ code: "E_UNKNOWN_REFERENCE", place: { pointer: "/spec/create/sourceConfig/owners/1" } }]);
 });
 
 describe("a value that no description of the service has is a hint", () => {

@@ -38,7 +38,7 @@ test("the engine reports conclusions over all integrations once, after the last"
     signal: new AbortController().signal,
   });
   expect(found.flatMap(({ problems }) => problems.map(({ code, place }) => `${code} ${place?.pointer}`))).toEqual([
-    "W_GLOB_NO_MATCH /spec/rules/1/match/table",
+    "W_NO_MATCH /spec/rules/1/match/table",
   ]);
   expect(found.flatMap(({ items }) => items.map(({ address }) => address))).toEqual(["Schemas/b"]);
 });

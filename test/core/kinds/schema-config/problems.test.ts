@@ -20,17 +20,17 @@ describe("a plan", () => {
           { match: { table: "orders", column: "id" }, set: off },
         ],
       },
-      ["E_DISABLES_PRIMARY_KEY /spec/rules/1", "W_CURSOR_UNKNOWN /spec/rules/0"],
+      ["E_DISABLES_KEY /spec/rules/1", "W_CURSOR_UNKNOWN /spec/rules/0"],
     ],
     [
       "refuses to disable a cursor column",
       { rules: [{ match: { table: "orders", column: "updated_at" }, set: off }] },
-      ["E_DISABLES_CURSOR /spec/rules/0"],
+      ["E_DISABLES_KEY /spec/rules/0"],
     ],
     [
       "refuses it in a literal entry, at its line",
       { schemas: { public: { tables: { orders: { columns: { id: off } } } } } },
-      ["E_DISABLES_PRIMARY_KEY /spec/schemas/public/tables/orders/columns/id/enabled"],
+      ["E_DISABLES_KEY /spec/schemas/public/tables/orders/columns/id/enabled"],
     ],
     [
       "leaves a key as it is in a table that ends up disabled, as in a list of everything that is off",
@@ -116,12 +116,12 @@ describe("a plan", () => {
     [
       "warns about a glob that matches nothing",
       { rules: [{ match: { table: ["orders", "tmp_*"] }, set: on }] },
-      ["W_GLOB_NO_MATCH /spec/rules/0/match/table/1"],
+      ["W_NO_MATCH /spec/rules/0/match/table/1"],
     ],
     [
       "warns about the uppermost glob only",
       { rules: [{ match: { schema: "x*", table: "y*", column: "z" }, set: on }] },
-      ["W_GLOB_NO_MATCH /spec/rules/0/match/schema"],
+      ["W_NO_MATCH /spec/rules/0/match/schema"],
     ],
     [
       "does not warn about a glob whose nodes where excludes",
@@ -140,7 +140,7 @@ describe("a plan", () => {
         ],
         expect: [{ match: { table: "*", where: { syncMode: "increment" } }, cursorField: "x" }],
       },
-      ["W_RULE_NO_MATCH /spec/expect/0", "W_RULE_NO_MATCH /spec/rules/0", "W_RULE_NO_MATCH /spec/rules/3"],
+      ["W_NO_MATCH /spec/expect/0", "W_NO_MATCH /spec/rules/0", "W_NO_MATCH /spec/rules/3"],
     ],
     [
       "warns about a rule whose patterns exclude every name",
@@ -151,12 +151,12 @@ describe("a plan", () => {
           { match: { table: "!nope" }, set: on },
         ],
       },
-      ["W_RULE_NO_MATCH /spec/rules/0", "W_RULE_NO_MATCH /spec/rules/1"],
+      ["W_NO_MATCH /spec/rules/0", "W_NO_MATCH /spec/rules/1"],
     ],
     [
       "warns about a glob that matches nothing in a rule with enough matches",
       { rules: [{ match: { table: ["orders", "tmp_*"] }, set: on, minMatches: 1 }] },
-      ["W_GLOB_NO_MATCH /spec/rules/0/match/table/1"],
+      ["W_NO_MATCH /spec/rules/0/match/table/1"],
     ],
     [
       "reports a rule with too few matches once",
@@ -256,7 +256,7 @@ describe("a sync mode or cursor", () => {
       false,
       ["E_UNWRITABLE_FIELD /spec/schemas/public/tables/orders/syncMode"],
     ],
-    ["that no request takes is an error", sets({ syncMode: "Incremntal" }), true, [`E_SYNC_MODE ${at}/syncMode`]],
+    ["that no request takes is an error", sets({ syncMode: "Incremntal" }), true, [`E_WRONG_VALUE ${at}/syncMode`]],
     ["of columns is an error", sets({ syncMode: "Incremental" }, { column: "id" }), true, [`E_WRONG_VALUE ${at}/syncMode`]],
     ["that is not a column is not sent", sets({ syncMode: "Full Refresh", cursorField: "gone" }), true, ["W_CURSOR_MISSING /spec/rules/0"]],
     ["that the table has changes nothing", sets({ cursorField: "updated_at" }), true, []],
@@ -265,7 +265,7 @@ describe("a sync mode or cursor", () => {
       "cannot be disabled",
       { rules: [...(sets({ cursorField: "note" }).rules ?? []), { match: { table: "orders", column: "note" }, set: off }] },
       true,
-      ["E_DISABLES_CURSOR /spec/rules/1", "W_RESYNC /spec/rules/0"],
+      ["E_DISABLES_KEY /spec/rules/1", "W_RESYNC /spec/rules/0"],
     ],
   ])("%s", (_, spec, isExtended, problems) => {
     const view = isExtended ? { extended: { missing: new Set<never>() } } : {};
@@ -276,40 +276,40 @@ describe("a sync mode or cursor", () => {
 describe("invalid rules are refused without an account", () => {
   const rule = { match: { table: "orders" }, set: on };
   test.each<[string, SchemaConfigSpec, Readonly<Record<string, RuleSetSpec["rules"]>>, readonly string[]]>([
-    ["a match without a level", { rules: [{ match: { ignoreCase: true }, set: on }] }, {}, ["E_EMPTY_MATCH /spec/rules/0/match"]],
-    ["a match of empty lists", { rules: [{ match: { table: [] }, set: on }] }, {}, ["E_EMPTY_MATCH /spec/rules/0/match"]],
+    ["a match without a level", { rules: [{ match: { ignoreCase: true }, set: on }] }, {}, ["E_MATCH_LEVEL /spec/rules/0/match"]],
+    ["a match of empty lists", { rules: [{ match: { table: [] }, set: on }] }, {}, ["E_MATCH_LEVEL /spec/rules/0/match"]],
     [
       "a where with an attribute that the level does not have",
       { rules: [{ match: { table: "*", where: { isPrimaryKey: true } }, set: on }] },
       {},
-      ["E_WHERE_LEVEL /spec/rules/0/match/where/isPrimaryKey"],
+      ["E_MATCH_LEVEL /spec/rules/0/match/where/isPrimaryKey"],
     ],
-    ["a rule with ignore and set", { rules: [{ match: { table: "*" }, set: on, ignore: true }] }, {}, ["E_IGNORE_AND_SET /spec/rules/0"]],
+    ["a rule with ignore and set", { rules: [{ match: { table: "*" }, set: on, ignore: true }] }, {}, ["E_WRONG_VALUE /spec/rules/0"]],
     [
       "an expect entry with an attribute that the level does not have",
       { expect: [{ match: { column: "id" }, syncMode: "full" }] },
       {},
-      ["E_EXPECT_LEVEL /spec/expect/0/syncMode"],
+      ["E_MATCH_LEVEL /spec/expect/0/syncMode"],
     ],
-    ["an unknown RuleSet", { rules: [rule, { use: "pi" }] }, { pii: [rule] }, ["E_UNKNOWN_RULE_SET /spec/rules/1/use"]],
+    ["an unknown RuleSet", { rules: [rule, { use: "pi" }] }, { pii: [rule] }, ["E_UNKNOWN_REFERENCE /spec/rules/1/use"]],
     [
       "an unknown RuleSet that a RuleSet uses, once at its line",
       { rules: [{ use: "pii" }, { use: "pii" }] },
       { pii: [{ use: "no" }] },
-      ["E_UNKNOWN_RULE_SET pii.yaml/spec/rules/0/use"],
+      ["E_UNKNOWN_REFERENCE pii.yaml/spec/rules/0/use"],
     ],
     [
       "RuleSets that use each other",
       { rules: [{ use: "a" }] },
       { a: [rule, { use: "b" }], b: [{ use: "a" }] },
-      ["E_RULE_SET_CYCLE b.yaml/spec/rules/0/use"],
+      ["E_TOO_MANY_RULES b.yaml/spec/rules/0/use"],
     ],
-    ["a RuleSet that uses itself", { rules: [{ use: "a" }] }, { a: [{ use: "a" }] }, ["E_RULE_SET_CYCLE a.yaml/spec/rules/0/use"]],
+    ["a RuleSet that uses itself", { rules: [{ use: "a" }] }, { a: [{ use: "a" }] }, ["E_TOO_MANY_RULES a.yaml/spec/rules/0/use"]],
     [
       "an invalid rule in a RuleSet, at its line there",
       { rules: [{ use: "a" }] },
       { a: [rule, { match: {}, set: on }] },
-      ["E_EMPTY_MATCH a.yaml/spec/rules/1/match"],
+      ["E_MATCH_LEVEL a.yaml/spec/rules/1/match"],
     ],
   ])("%s", (_sentence, spec, sets, problems) => {
     const manifests = [config(spec), ...Object.entries(sets).map(([name, rules]) => ruleSet(name, rules))];
@@ -329,7 +329,7 @@ describe("invalid rules are refused without an account", () => {
 
   test("unused RuleSets are checked too", () => {
     const manifests = [ruleSet("a", [{ use: "b" }, { match: {}, set: on }])];
-    expect(ruleProblems(manifests).map(({ code }) => code)).toEqual(["E_EMPTY_MATCH", "E_UNKNOWN_RULE_SET"]);
+    expect(ruleProblems(manifests).map(({ code }) => code)).toEqual(["E_MATCH_LEVEL", "E_UNKNOWN_REFERENCE"]);
   });
 
   test("the number of rules is limited if RuleSets use others twice each", () => {
@@ -345,7 +345,7 @@ describe("invalid rules are refused without an account", () => {
       manifests: [config({ integration: "shop", rules: [{ match: {}, set: on }] }, "a"), config({ integration: "b" }, "b")],
       live: { shop: shop(), b: shop() },
     });
-    expect(problems).toEqual(["E_EMPTY_MATCH a.yaml/spec/rules/0/match"]);
+    expect(problems).toEqual(["E_MATCH_LEVEL a.yaml/spec/rules/0/match"]);
     expect(units.map(({ address }) => address)).toEqual(["Schemas/b"]);
   });
 });

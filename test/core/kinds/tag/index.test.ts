@@ -216,7 +216,7 @@ describe("who tags", () => {
     ["plain text in the form of an e-mail, as that user's id", { taggedBy: "bot@example.com" }, undefined, "u-2", undefined],
     ["the default, by its e-mail", {}, "dana@example.com", "u-1", undefined],
     ["the default, by its id", {}, "u-1", "u-1", undefined],
-    ["an unknown user, which is an error", { taggedBy: { user: "nobody@example.com" } }, undefined, undefined, "E_UNKNOWN_USER"],
+    ["an unknown user, which is an error", { taggedBy: { user: "nobody@example.com" } }, undefined, undefined, "E_UNKNOWN_REFERENCE"],
   ];
   test.each(rows)("%s", (_, spec, fallback, taggedBy, code) => {
     const found = foundIn(
@@ -233,8 +233,8 @@ describe("who tags", () => {
     const manifest = pii({ description: "new", resources: [{ integration: "Orders" }, { monitor: { id: "m-1" } }] });
     const found = foundIn(accountViewOf([manifest], withTag({})), "Tag");
     expect(found.blocked.map(({ address, code }) => `${address} ${code}`)).toEqual([
-      "Tag/pii#8f1c E_TAGGED_BY_MISSING",
-      "Tag/pii#m-1 E_TAGGED_BY_MISSING",
+      "Tag/pii#8f1c E_MISSING_KEY",
+      "Tag/pii#m-1 E_MISSING_KEY",
     ]);
     expect(found.problems).toEqual([]);
     expect(requestsOf(found).map(([call]) => call)).toEqual(["PUT /v1/tags/t-1"]);
@@ -363,7 +363,7 @@ describe("with lifecycle.create: ifMissing", () => {
   test("an owner who is not a user is an error, and so is none", () => {
     expect(found({ name: "X", owner: { user: "nobody@example.com" } })).toMatchObject({
       items: [],
-      problems: [{ code: "E_UNKNOWN_USER" }],
+      problems: [{ code: "E_UNKNOWN_REFERENCE" }],
     });
     const { owner: _, ...rest } = manifest({}).spec as TagSpec;
     const hints = (lifecycle: Resource["lifecycle"]) => kindNamed("Tag")?.hints?.(pii(rest, { lifecycle }));

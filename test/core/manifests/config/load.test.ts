@@ -56,8 +56,8 @@ describe("targets", () => {
     );
     expect((await load({ ...files, "dimsync.yaml": text }, { target: "prod" })).problems).toEqual([]);
     expect(headings((await load({ ...files, "dimsync.yaml": text }, { target: "test" })).diagnostics)).toEqual([
-      "dimsync.yaml:6:20 E_UNSET_VARIABLE",
-      "dimsync.yaml:6:65 E_UNSET_VARIABLE",
+      "dimsync.yaml:6:20 E_WRONG_SUBSTITUTION",
+      "dimsync.yaml:6:65 E_WRONG_SUBSTITUTION",
     ]);
   });
   test("a config that does not exist, is not YAML, or is not a map", async () => {
@@ -99,7 +99,7 @@ describe("problems in the config are reported with those in the manifests", () =
       lines: ["ignore: [{ address: Tag/a, path: x, reason: y }]"],
       at: ["dimsync.yaml:3:34 E_WRONG_VALUE"],
     },
-    "a variable's name": { lines: ["vars: { 1a: x }"], at: ["dimsync.yaml:3:9 E_INVALID_NAME"] },
+    "a variable's name": { lines: ["vars: { 1a: x }"], at: ["dimsync.yaml:3:9 E_WRONG_VALUE"] },
   };
   test.each(Object.entries(rows))("%s", async (_name, { lines, at }) => {
     const { diagnostics, resources } = await load({ "dimsync.yaml": config(...lines), "a.yaml": asset("a") });
@@ -189,7 +189,7 @@ describe("settings", () => {
       "targets:\n  other: { records: { git: { ref: refs/dimsync/prod, id: 1a } } }\n",
     );
     expect((await load({ ...files, "dimsync.yaml": shared }, { target: "prod" })).problems).toMatchObject([
-      { code: "E_RECORDS_SHARED", place: { pointer: "/targets/prod/records/git/ref" } },
+      { code: "E_TARGETS_SHARE", place: { pointer: "/targets/prod/records/git/ref" } },
     ]);
   });
   test("how the controller checks a target", async () => {

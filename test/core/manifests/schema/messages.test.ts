@@ -79,7 +79,7 @@ testProblems({
   "a secret under an unknown key": [asset("  password: hunter2"), ["6:13 E_LITERAL_SECRET", "6:3 E_UNKNOWN_KEY"]],
 
   // Variables
-  "a variable without a value": [asset(`  description: \${var.descr}`), ["6:16 E_UNSET_VARIABLE"], /Did you mean desc\?/u],
+  "a variable without a value": [asset(`  description: \${var.descr}`), ["6:16 E_WRONG_SUBSTITUTION"], /Did you mean desc\?/u],
   "an environment variable": [
     asset(`  description: in \${env.SET}`),
     ["6:16 E_WRONG_SUBSTITUTION"],
@@ -89,9 +89,9 @@ testProblems({
   "a substitution that is not closed": [asset(`  description: a \${var.b`), ["6:16 E_WRONG_SUBSTITUTION"]],
   "two variables without a value in one text": [
     asset(`  description: \${var.a1} \${var.b1}`),
-    ["6:16 E_UNSET_VARIABLE", "6:16 E_UNSET_VARIABLE"],
+    ["6:16 E_WRONG_SUBSTITUTION", "6:16 E_WRONG_SUBSTITUTION"],
   ],
-  "a value with an unset variable has no second problem": [asset(`  secretVersion: \${var.nope}`), ["6:18 E_UNSET_VARIABLE"]],
+  "a value with an unset variable has no second problem": [asset(`  secretVersion: \${var.nope}`), ["6:18 E_WRONG_SUBSTITUTION"]],
   "a secret filled in from the environment": [asset(`  connection: { password: '\${var.SET}' }`), ["6:27 E_LITERAL_SECRET"]],
   "a value from the environment is not quoted": [asset(`  connectionType: '\${var.SET}'`), ["6:19 E_WRONG_VALUE"]],
 });

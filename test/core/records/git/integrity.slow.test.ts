@@ -152,7 +152,7 @@ it("refuses to write to sealed records without the key", async () => {
   const store = await used("key");
   const before = store.remote.tip(ref);
   const run = await begun(store.open({ key: undefined }));
-  await expect(run.take()).rejects.toMatchObject({ code: "E_RECORDS_KEY", exit: 1 });
+  await expect(run.take()).rejects.toMatchObject({ code: "E_DIGEST_KEY", exit: 1 });
   await run.release();
   expect(store.remote.tip(ref)).toBe(before);
   expect((await store.open({ key: undefined }).read()).bindings.size).toBe(1);

@@ -163,7 +163,7 @@ test("one annotation for each line and code, new findings before existing ones, 
 test("no annotation at a line that the pull request does not touch, unless a guard refuses because of it", () => {
   const touches = (file: string, line: number | undefined) => file === "a.yaml" && line === 1;
   const [warning, error] = (["warning", "error"] as const).map((severity) => ({
-    ...{ code: severity === "error" ? ("E_USAGE" as const) : ("W_GLOB_NO_MATCH" as const), severity, summary: "x", message: severity },
+    ...{ code: severity === "error" ? ("E_USAGE" as const) : ("W_NO_MATCH" as const), severity, summary: "x", message: severity },
   }));
   const at = (line: number) => [warning, error].flatMap((one) => (one === undefined ? [] : [{ ...one, file: "a.yaml", line }]));
   const policy = [finding("p.yaml", 7), finding("p.yaml", 8, { state: "existing" }), finding("p.yaml", 9, { severity: "warning" })];

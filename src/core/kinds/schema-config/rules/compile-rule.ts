@@ -82,7 +82,7 @@ export function compileRule(written: WrittenRule): Compiled {
   const { rule: compiled, problems } = compileMatch(rule.match, written);
   const ignores = rule.ignore === true;
   const message = "The rule has both ignore and set, which contradict each other. Write two rules; the later one wins.";
-  const both = ignores && rule.set !== undefined ? [problemIn(owner, pointer, { code: "E_IGNORE_AND_SET", message })] : [];
+  const both = ignores && rule.set !== undefined ? [problemIn(owner, pointer, { code: "E_WRONG_VALUE", message })] : [];
   return {
     problems: [...both, ...problems],
     rule: compiled && {
@@ -107,7 +107,7 @@ export function compileExpectation(
     .filter((key) => expected[key] !== undefined && !assertable[rule.depth]?.includes(key))
     .map((key) =>
       problemIn(owner, `${pointer}/${key}`, {
-        code: "E_EXPECT_LEVEL",
+        code: "E_MATCH_LEVEL",
         message: `A ${levelNames[rule.depth]} has no ${key}. An expect entry applies to the deepest level that its match names.`,
       }),
     );
@@ -124,14 +124,14 @@ function compileMatch(match: SchemaMatch, { name, owner, pointer }: Pick<Written
   const depth = labels === undefined ? named : 2;
   if (depth === undefined) {
     const message = 'The match names no schema, table, column or label. For every table, write table: "*".';
-    return { rule: undefined, problems: [problemIn(owner, `${pointer}/match`, { code: "E_EMPTY_MATCH", message })] };
+    return { rule: undefined, problems: [problemIn(owner, `${pointer}/match`, { code: "E_MATCH_LEVEL", message })] };
   }
   // `where` comes from JSON that the schema has checked: its keys are those of its type.
   const problems = (Object.keys(where ?? {}) as (keyof Where)[])
     .filter((key) => !attributes[depth]?.includes(key))
     .map((key) =>
       problemIn(owner, `${pointer}/match/where/${key}`, {
-        code: "E_WHERE_LEVEL",
+        code: "E_MATCH_LEVEL",
         message: `A ${levelNames[depth]} has no ${key}, so the rule could never match. A rule applies to the deepest level that its match names.`,
       }),
     );

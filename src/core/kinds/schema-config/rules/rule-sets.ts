@@ -61,13 +61,13 @@ const tooManyRules = ({ address }: Resource, owner: Resource, pointer: string): 
 
 function unknownRuleSet({ use }: Extract<SchemaRule, { readonly use: string }>, owner: Resource, pointer: string, sets: RuleSets): Problem {
   return problemIn(owner, pointer, {
-    code: "E_UNKNOWN_RULE_SET",
+    code: "E_UNKNOWN_REFERENCE",
     message: `${owner.address} uses RuleSet ${JSON.stringify(use)}, which no manifest defines.${didYouMean(use, [...sets.keys()].sort())}`,
   });
 }
 
 const cycle = (names: readonly string[], owner: Resource, pointer: string): Problem =>
   problemIn(owner, pointer, {
-    code: "E_RULE_SET_CYCLE",
+    code: "E_TOO_MANY_RULES",
     message: `${names.join(" uses ")}. Remove one of these uses.`,
   });

@@ -129,7 +129,7 @@ function globsWithoutMatch(uses: Uses, tallies: readonly UnitTally[]): readonly 
         : `In another case it would match ${andMore(others, "name", { shown: 3 })}. Set ignoreCase: true in the match, or correct the case.`;
     const message = `No ${levelNames[depth]} matches ${JSON.stringify(text)} in any integration of ${configsText(uses)}. ${advice} If it is for names that do not exist yet, set minMatches: 0.`;
     const { pointer } = patternPlace(rule, depth, position);
-    return [problemIn(rule.owner, pointer, { code: "W_GLOB_NO_MATCH", severity: "warning", message })];
+    return [problemIn(rule.owner, pointer, { code: "W_NO_MATCH", severity: "warning", message })];
   });
 }
 
@@ -174,7 +174,7 @@ function neverMatching(uses: Uses, modes: readonly string[]): readonly Problem[]
     rule.expected === undefined ? "or remove the rule. If it is for names that do not exist yet, set minMatches: 0" : "or remove the entry";
   return [
     problemIn(rule.owner, rule.cause.place.pointer, {
-      code: "W_RULE_NO_MATCH",
+      code: "W_NO_MATCH",
       severity: "warning",
       message: `${sourceText(rule)} matches no ${level} in any integration of ${configsText(uses)}: ${reason}. Correct the match, ${remedy}.`,
     }),

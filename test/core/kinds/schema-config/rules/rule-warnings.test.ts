@@ -25,7 +25,7 @@ describe("over all integrations of a SchemaConfig", () => {
           { match: { table: "x*" }, set: on },
         ],
       }),
-    ).toEqual(["W_GLOB_NO_MATCH /spec/rules/1/match/table"]);
+    ).toEqual(["W_NO_MATCH /spec/rules/1/match/table"]);
   });
 
   test.each([
@@ -101,7 +101,7 @@ describe("over all integrations of a SchemaConfig", () => {
     ]);
     const a = config({ integration: "shard-1", rules: [{ use: "pii" }] }, "a");
     const b = config({ integration: "shard-2", rules: [{ use: "pii" }] }, "b");
-    expect(compareFleet({ manifests: [a, b, pii], live: two }).problems).toEqual(["W_GLOB_NO_MATCH pii.yaml/spec/rules/1/match/column"]);
+    expect(compareFleet({ manifests: [a, b, pii], live: two }).problems).toEqual(["W_NO_MATCH pii.yaml/spec/rules/1/match/column"]);
     expect(compareFleet({ manifests: [a, b, pii], live: two, only: (label) => label === "shard-1" }).problems).toEqual([]);
   });
 
