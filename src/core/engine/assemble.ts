@@ -113,7 +113,7 @@ function elsewhereCounts({ elsewhere }: LoadedProject): Pick<Plan, "elsewhere"> 
 
 /** What is kept of the integrations that were compared, for the records. */
 function keptIn(found: readonly DiffResult[]): Plan["kept"] {
-  const byId = new Map(found.flatMap(({ kept }) => (kept === undefined ? [] : [[kept.id, kept.schemas] as const])));
+  const byId = new Map(found.flatMap(({ kept }) => (kept === undefined ? [] : [[kept.id, kept] as const])));
   return byId.size === 0 ? undefined : keptJson(byId);
 }
 

@@ -27,6 +27,14 @@ function differs({ items, deferred, held = [] }: Plan): boolean {
 
 const missingLive: readonly string[] = ["E_TAG_MISSING", "E_INTEGRATION_MISSING", "E_GONE"];
 
+/** Whether something that was kept hashed or disabled is not shown so any more, and no request changes that. */
+const isOwing = ({ manual }: Pick<Plan, "manual">): boolean => manual.some(({ obligation }) => obligation === true);
+
+/** The exit code of an apply with a plan that sends nothing. */
+export function unchangedExit(plan: Plan): Exit {
+  return isOwing(plan) ? combineExits([plan.exit, { code: 4, reasons: ["obligations"] }]) : plan.exit;
+}
+
 /**
  * Differences of any kind: those that a request fixes, those that a user must fix, those that the service does not keep, and
  * missing declared objects.
@@ -35,7 +43,7 @@ const drifted = (plan: Plan): boolean =>
   differs(plan) || plan.manual.length > 0 || (plan.notKept ?? []).length > 0 || plan.blocked.some(({ code }) => missingLive.includes(code));
 
 const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
-  changes: differs,
+  changes: (plan) => differs(plan) || isOwing(plan),
   drift: drifted,
   exposes: ({ summary: { exposes = 0 } }) => exposes > 0,
   exposed: ({ summary: { exposed = 0 } }) => exposed > 0,
@@ -78,7 +86,11 @@ export function applyExit(result: Result, plan: Plan, interrupted: boolean): Exi
       .filter(({ outcome, code }) => outcome !== "done" && outcome !== "recovered" && !staleCodes.includes(code))
       .map(({ outcome }) => outcome),
   );
-  const reasons = [...[...incomplete].sort(), ...((result.held ?? []).length > 0 ? ["held"] : [])];
+  const reasons = [
+    ...[...incomplete].sort(),
+    ...((result.held ?? []).length > 0 ? ["held"] : []),
+    ...(isOwing(result) ? ["obligations"] : []),
+  ];
   if (reasons.length > 0) exits.push({ code: 4, reasons });
   return combineExits(exits);
 }

@@ -57,9 +57,12 @@ interface ObserveInput {
 }
 
 /** The members of a view that neither the project nor the account has. */
-type RunView = Pick<AccountView, "isDrift" | "recovered" | "fresh" | "listUnmanaged" | "review" | "extended" | "now">;
+type RunView = Pick<
+  AccountView,
+  "isDrift" | "recovered" | "fresh" | "listUnmanaged" | "review" | "extended" | "now" | "manifests" | "isRecording"
+>;
 
-const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set(), now: "" };
+const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set(), now: "", manifests: "", isRecording: false };
 
 /** The records of earlier runs that say which live object a manifest has. */
 export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created"> &
@@ -182,8 +185,8 @@ function observeIds(input: ObserveInput, { items, unread, entries }: ObservedLis
 function coveredNames({ records, compared }: ObserveInput): ReadonlyMap<string, string | undefined> {
   const names = compared.flatMap(({ address }) => [...(records.covered?.get(address) ?? [])]);
   const hasSchemas = compared.some(({ kind }) => kindNamed(kind)?.schemas !== undefined);
-  const kept = hasSchemas ? (records.kept?.integrations ?? []).flatMap(({ ids }) => ids) : [];
-  return new Map([...kept.map((id) => [id, undefined] as const), ...names]);
+  const kept = hasSchemas ? (records.kept?.integrations ?? []).flatMap(({ ids }) => Object.entries(ids)) : [];
+  return new Map([...kept.map(([id, [name]]) => [id, name] as const), ...names]);
 }
 
 /** Whether an entry that could not be read may be the object. */

@@ -15,7 +15,7 @@ import type { Reads } from "../model/service.ts";
 import { policiesIn } from "../policies/validate.ts";
 import type { RecordsState } from "../records/records.ts";
 import { counted } from "../text/counts.ts";
-import { shellWord } from "../text/shell.ts";
+import { giveUpCommand } from "../text/shell.ts";
 import { allowances } from "./checks/allow.ts";
 import { checkLabels } from "./checks/labels.ts";
 import type { PolicyCheck, Questions } from "./checks/policies.ts";
@@ -23,6 +23,7 @@ import { type Compared, compareUnits } from "./compare.ts";
 import { checkLoosened } from "./loosened/index.ts";
 import { type ObservedAccount, observeAccount } from "./observe.ts";
 import { type BaseView, baseResources, baseView, unitsByObject } from "./origin.ts";
+import { orphanedObligations } from "./orphaned.ts";
 import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import type { Recovered } from "./recover.ts";
 import { everything, type IgnoredPaths, ignoredPaths, ignoring, manifestsInScope } from "./scope.ts";
@@ -69,6 +70,9 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
         recovered: recovered.ids,
         fresh,
         now: session.clock.now().toISOString(),
+        // 64 bits are enough to see a change.
+        manifests: project.manifestDigest().slice("sha256:".length, "sha256:".length + 16),
+        isRecording: kind === "Plan" && (session.writer !== undefined || options.isRecording === true),
         isDrift: kind === "DriftReport",
         listUnmanaged: options.listUnmanaged === true,
         review,
@@ -177,10 +181,12 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     ? await releasedObjects({ account: view.account, base, compared, reads, needs, onLive: loosened?.checkReleased })
     : undefined;
   const coverage = await checkCoverage({ account: view.account, reads, needs });
+  const isKnown = scope === everything && view.complete && !view.unreadLists.has(integrations);
+  const orphans = isKnown ? await orphanedObligations({ account: view.account, reads, compared, left: coverage.manual }) : [];
   const problems = complete ? (labels?.problems() ?? []) : [];
   return {
     ...compared,
-    found: [...compared.found, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])],
+    found: [...compared.found, ...orphans, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])],
     complete,
     missingPaths: paths.missing,
     coverage,
@@ -337,17 +343,19 @@ async function stepFor(one: Left, all: readonly Left[], input: CoverageInput): P
   const { kind, resource, id, before, now } = one;
   const { account } = input;
   const isTaken = account.list(integrations).byName.has(before) || all.some((other) => other.before === before && other.id !== id);
-  const schemas = schemasAddress(isTaken ? id : before);
   const lost = (await kind.selection?.lost(resource, id, input)) ?? "";
+  const address = kind.schemas === undefined ? `${resource.address}#${id}` : schemasAddress(isTaken ? id : before);
   return {
-    address: kind.schemas === undefined ? `${resource.address}#${id}` : schemas,
+    address,
     path: "/name",
     manifests: [resource.address],
     expected: before,
     actual: now,
     instruction: `Integration ${before} (${id}) was renamed ${now} and left ${resource.address}: ${lost}. To keep it as it was, add ${JSON.stringify(now)} to the names of the selector. If that is no longer needed, give it up:`,
-    command: `dimsync unbind ${shellWord(schemas)}`,
+    command: giveUpCommand(address),
     // The records show it, also without a base.
     origin: "drift",
+    obligation: true,
+    liveId: id,
   };
 }

@@ -75,6 +75,8 @@ export interface PlanOptions {
   readonly base?: BaseProject;
   /** Whether the plan is that of a pull request: then it says what the manifests give up since the base. */
   readonly isReview?: boolean;
+  /** Whether the caller records what the plan finds kept. A run that writes does. */
+  readonly isRecording?: boolean;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ColumnReview } from "../model/columns.ts";
 import type { Extended, ExtendedCall } from "../model/extended.ts";
 import type { JsonObject, JsonValue } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
-import type { KeptById, KeptSchemas } from "../model/kept.ts";
+import type { KeptById, KeptIntegration } from "../model/kept.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Blocked, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject, NotKept } from "../model/plan.ts";
@@ -98,6 +98,10 @@ export interface AccountView {
   readonly kept: KeptById;
   /** ISO 8601: when the account is compared; "" if nothing is recorded. */
   readonly now: string;
+  /** Digest of the manifests. */
+  readonly manifests: string;
+  /** Whether the run may record what it finds kept. */
+  readonly isRecording: boolean;
   /** Whether an `ignore` entry covers this difference; then it is neither shown nor sent. */
   readonly ignored: (address: Address, path: Pointer) => boolean;
   /** The form of a PATCH of schemas; absent: the kind's own. */
@@ -161,7 +165,7 @@ export interface DiffResult extends Difference {
   /** With `--protect-only`: what is not sent. Kinds leave it out. */
   readonly held?: readonly DraftItem[];
   /** What is kept of an integration, for the records. Absent if nothing is and was. */
-  readonly kept?: { readonly id: string; readonly schemas: KeptSchemas };
+  readonly kept?: KeptIntegration & { readonly id: string };
   /** For `schemas.conclude`. Small: it is kept until the last unit is compared. */
   readonly tally?: unknown;
   /** Absent if nothing was compared. For `maxChangedPercent`. */

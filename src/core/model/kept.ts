@@ -1,6 +1,5 @@
 import { type Address, byText } from "./address.ts";
-import { emptyRecord } from "./json/json.ts";
-import type { LiveSchemas } from "./live.ts";
+import { defined, emptyRecord, sameJson } from "./json/json.ts";
 import { getOrAdd } from "./maps.ts";
 import type { NodePath } from "./nodes.ts";
 
@@ -16,6 +15,10 @@ interface KeptNodes {
   readonly since: string;
   /** Columns, sorted. Absent: the schema or table itself. */
   readonly columns?: readonly string[];
+  /** Digests of the names beside it: of the schemas, the tables of its schema, the columns of its table (`namesDigest`). What is new there may have replaced it. */
+  readonly among?: readonly string[];
+  /** In a plan: the account does not show it yet, and the plan sends it. */
+  readonly isPlanned?: true;
 }
 
 export type KeptTable = readonly KeptNodes[];
@@ -25,8 +28,17 @@ export type KeptSchemas = BySchema<KeptTable>;
 
 type BySchema<T> = ReadonlyMap<string, ReadonlyMap<string | undefined, T>>;
 
+/** What is kept of one integration. */
+export interface KeptIntegration {
+  /** Its name, the name and type of its source, and the id of its destination: one that is created again has the same. */
+  readonly identity: readonly string[];
+  /** Digest of the manifests of the run that recorded it. */
+  readonly manifests: string;
+  readonly schemas: KeptSchemas;
+}
+
 /** By live id. */
-export type KeptById = ReadonlyMap<string, KeptSchemas>;
+export type KeptById = ReadonlyMap<string, KeptIntegration>;
 
 /** All of it as JSON. */
 export interface Kept {
@@ -36,8 +48,9 @@ export interface Kept {
 
 /** Integrations of which the same is kept. Numbers are positions in `tables`. */
 export interface KeptIntegrations {
-  /** Live ids, sorted. */
-  readonly ids: readonly string[];
+  /** By live id, sorted: `identity`. */
+  readonly ids: Readonly<Record<string, readonly string[]>>;
+  readonly manifests: string;
   readonly schemas: Readonly<Record<string, { readonly itself?: number; readonly tables: Readonly<Record<string, number>> }>>;
 }
 
@@ -50,14 +63,15 @@ export function keptJson(byId: KeptById): Kept {
   const tables: KeptTable[] = [];
   const numberOf = (table: KeptTable): number =>
     getOrAdd(numbers, table, () => getOrAdd(numbersByText, JSON.stringify(table), () => tables.push(table) - 1));
-  const groups = new Map<string, { readonly ids: string[]; readonly schemas: KeptIntegrations["schemas"] }>();
-  const known = new Map<KeptSchemas, string[]>();
-  for (const [id, kept] of [...byId].sort(byKey)) {
-    const ids = getOrAdd(known, kept, () => {
-      const schemas = schemasJson(kept, numberOf);
-      return getOrAdd(groups, JSON.stringify(schemas), () => ({ ids: [], schemas })).ids;
+  const groups = new Map<string, { readonly ids: Record<string, readonly string[]> } & Omit<KeptIntegrations, "ids">>();
+  const known = new Map<KeptSchemas, { readonly schemas: KeptIntegrations["schemas"]; readonly text: string }>();
+  for (const [id, { identity, manifests, schemas: kept }] of [...byId].sort(byKey)) {
+    const { schemas, text } = getOrAdd(known, kept, () => {
+      const json = schemasJson(kept, numberOf);
+      return { schemas: json, text: JSON.stringify(json) };
     });
-    ids.push(id);
+    const group = getOrAdd(groups, `${manifests} ${text}`, () => ({ ids: emptyRecord<readonly string[]>(), manifests, schemas }));
+    group.ids[id] = identity;
   }
   return { tables, integrations: [...groups.values()] };
 }
@@ -78,8 +92,8 @@ const byKey = ([a = ""]: readonly [string | undefined, unknown], [b = ""]: reado
 /** Integrations that share an entry share one value. */
 export function keptById({ tables, integrations }: Kept): KeptById {
   const tableAt = (position: number): KeptTable => tables[position] ?? [];
-  const byId = new Map<string, KeptSchemas>();
-  for (const { ids, schemas } of integrations) {
+  const byId = new Map<string, KeptIntegration>();
+  for (const { ids, manifests, schemas } of integrations) {
     const kept = new Map(
       Object.entries(schemas).map(([schema, { itself, tables: ofSchema }]) => [
         schema,
@@ -89,7 +103,7 @@ export function keptById({ tables, integrations }: Kept): KeptById {
         ]),
       ]),
     );
-    for (const id of ids) byId.set(id, kept);
+    for (const [id, identity] of Object.entries(ids)) byId.set(id, { identity, manifests, schemas: kept });
   }
   return byId;
 }
@@ -113,6 +127,8 @@ export interface KeptBefore extends Pick<KeptNodes, "as"> {
 }
 
 interface Judgement extends Pick<KeptNodes, "since"> {
+  /** The digests of the names beside a node of the table. */
+  readonly among?: (schema: string, table: string | undefined) => readonly string[];
   /** Whether the node is not kept any more, because someone decided so: not because it cannot be seen. */
   readonly isGivenUp: (node: KeptBefore) => boolean;
 }
@@ -151,14 +167,15 @@ function* keysOf<K>(one: ReadonlyMap<K, unknown>, other: ReadonlyMap<K, unknown>
 function tableNow(
   [schema, table]: readonly [string, string | undefined],
   { before, keeping }: { readonly before: KeptTable; readonly keeping: readonly KeepingNodes[] },
-  { since, isGivenUp }: Judgement,
+  { since, among: amongOf, isGivenUp }: Judgement,
 ): KeptTable {
-  if (before.length === keeping.length && before.every((nodes, index) => isUnchanged(nodes, keeping[index]))) return before;
+  const among = keeping.length === 0 ? undefined : amongOf?.(schema, table);
+  if (before.length === keeping.length && before.every((nodes, index) => isUnchanged(nodes, keeping[index], among))) return before;
   const [only, another] = keeping;
   // Nearly all tables are like this when they are first seen.
-  if (before.length === 0 && another === undefined && only?.isKept === true) {
-    const { isKept: _, ...nodes } = only;
-    return [{ ...nodes, since }];
+  if (before.length === 0 && another === undefined && only !== undefined) {
+    const { isKept, ...nodes } = only;
+    return [{ ...nodes, since, ...defined({ among }), ...planned(isKept) }];
   }
   const isOver = (column: string | undefined, as: KeptNodes["as"], isWanted: boolean): boolean =>
     isGivenUp({ path: pathOf(schema, table, column), as, isWanted });
@@ -170,7 +187,9 @@ function tableNow(
       const { as, by, isKept } = nodes;
       const was = known.get(keyOf(as, column));
       known.delete(keyOf(as, column));
-      if (isKept || (was !== undefined && !isOver(column, as, true))) found.add(column, { since: was?.since ?? since, as, by });
+      if (isKept) found.add(column, { since: was?.since ?? since, as, by, ...defined({ among }) });
+      else if (was === undefined) found.add(column, { since, as, by, ...defined({ among }), isPlanned: true });
+      else if (!isOver(column, as, true)) found.add(column, was);
     }
   for (const nodes of before)
     for (const column of columnsOf(nodes))
@@ -178,8 +197,11 @@ function tableNow(
   return found.table();
 }
 
-const isUnchanged = (nodes: KeptNodes, keeping: KeepingNodes | undefined): boolean =>
+const planned = (isKept: boolean): Pick<KeptNodes, "isPlanned"> => (isKept ? {} : { isPlanned: true });
+
+const isUnchanged = (nodes: KeptNodes, keeping: KeepingNodes | undefined, among: readonly string[] | undefined): boolean =>
   keeping?.isKept === true &&
+  sameJson(nodes.among, among) &&
   nodes.as === keeping.as &&
   nodes.by === keeping.by &&
   nodes.columns?.length === keeping.columns?.length &&
@@ -195,8 +217,8 @@ const pathOf = (schema: string, table: string | undefined, column: string | unde
 function newGroups() {
   const groups = new Map<string, { readonly facts: Omit<KeptNodes, "columns">; readonly columns: string[] | undefined }>();
   return {
-    add(column: string | undefined, { as, by, since }: Omit<KeptNodes, "columns">): void {
-      const facts = { as, by, since };
+    add(column: string | undefined, { as, by, since, among, isPlanned }: Omit<KeptNodes, "columns">): void {
+      const facts = { as, by, since, ...defined({ among, isPlanned }) };
       const key = JSON.stringify([column === undefined, facts]);
       const group = getOrAdd(groups, key, () => ({ facts, columns: column === undefined ? undefined : [] }));
       if (column !== undefined) group.columns?.push(column);
@@ -215,11 +237,87 @@ export const isKeptAs = (kept: KeptSchemas | undefined, [schema, table, column]:
     ?.get(table)
     ?.some((nodes) => nodes.as === as && columnsOf(nodes).includes(column)) === true;
 
-/** Whether the tree has the node. Undefined: that is not known, because the service did not return the columns of its table. */
-export function hasNode(tree: LiveSchemas, [schema, table, column]: NodePath): boolean | undefined {
-  const ofSchema = Object.hasOwn(tree, schema) ? tree[schema] : undefined;
-  if (ofSchema === undefined || table === undefined) return ofSchema !== undefined;
-  const ofTable = Object.hasOwn(ofSchema.tables, table) ? ofSchema.tables[table] : undefined;
-  if (ofTable === undefined || column === undefined) return ofTable !== undefined;
-  return ofTable.columns === undefined ? undefined : Object.hasOwn(ofTable.columns, column);
+/** The nodes that a run has protected, or that were protected before it: what else a plan wanted to send is not kept. */
+export function withoutPlanned(schemas: KeptSchemas, isSent: (path: NodePath, as: KeptNodes["as"]) => boolean): KeptSchemas {
+  if (![...schemas.values()].some((tables) => [...tables.values()].some((nodes) => nodes.some(({ isPlanned }) => isPlanned === true))))
+    return schemas;
+  const next = new Map<string, ReadonlyMap<string | undefined, KeptTable>>();
+  for (const [schema, ofSchema] of schemas) {
+    const tables = new Map<string | undefined, KeptTable>();
+    for (const [table, nodes] of ofSchema) {
+      const found = newGroups();
+      for (const one of nodes) {
+        const { isPlanned, ...kept } = one;
+        for (const column of columnsOf(one))
+          if (isPlanned !== true || isSent(pathOf(schema, table, column), one.as)) found.add(column, kept);
+      }
+      const left = found.table();
+      if (left.length > 0) tables.set(table, left);
+    }
+    if (tables.size > 0) next.set(schema, tables);
+  }
+  return next;
+}
+
+/** Without a node and those below it; without a path, nothing is left. */
+export function withoutNodes(schemas: KeptSchemas, path: NodePath | undefined): KeptSchemas {
+  const next = new Map<string, ReadonlyMap<string | undefined, KeptTable>>();
+  if (path === undefined) return next;
+  const [schema, table, column] = path;
+  for (const [name, ofSchema] of schemas) {
+    if (name !== schema) next.set(name, ofSchema);
+    if (name !== schema || table === undefined) continue;
+    const tables = new Map(ofSchema);
+    const left = (column === undefined ? [] : (ofSchema.get(table) ?? [])).flatMap((nodes) => {
+      const columns = nodes.columns?.filter((one) => one !== column);
+      return columns?.length === 0 ? [] : [columns === undefined ? nodes : { ...nodes, columns }];
+    });
+    if (left.length > 0) tables.set(table, left);
+    else tables.delete(table);
+    if (tables.size > 0) next.set(name, tables);
+  }
+  return next;
+}
+
+/** How many nodes are kept. */
+export function countKept(schemas: KeptSchemas = new Map()): number {
+  let count = 0;
+  for (const tables of schemas.values()) for (const all of tables.values()) for (const { columns } of all) count += columns?.length ?? 1;
+  return count;
+}
+
+/** The number and the sum of hashes of names: it tells which one name was added or replaced, and takes no more space for more of them. */
+export function namesDigest(names: Iterable<string>): string {
+  let [count, sum] = [0, 0];
+  for (const name of names) {
+    count++;
+    sum = (sum + hashOf(name)) >>> 0;
+  }
+  return `${count.toString(36)}.${sum.toString(36)}`;
+}
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+/**
+ * The names that are new since a digest from which `gone` are gone. If others are gone, too, or several are new, which ones cannot be told: then all of them may be.
+ */
+export function newNames(
+  digest: string | undefined,
+  { live, gone }: { readonly live: readonly string[]; readonly gone: readonly string[] },
+): { readonly names: readonly string[]; readonly isExact: boolean } {
+  if (digest === undefined) return { names: live, isExact: false };
+  const [count = 0, sum = 0] = digest.split(".").map((part) => Number.parseInt(part, 36));
+  const [countNow = 0, sumNow = 0] = namesDigest(live)
+    .split(".")
+    .map((part) => Number.parseInt(part, 36));
+  const added = countNow - (count - gone.length);
+  const difference = (sumNow - sum + gone.reduce((all, name) => all + hashOf(name), 0)) >>> 0;
+  if (added === 0 && difference === 0) return { names: [], isExact: true };
+  const found = added === 1 ? live.filter((name) => hashOf(name) === difference) : [];
+  return found.length > 0 ? { names: found, isExact: true } : { names: live, isExact: false };
 }

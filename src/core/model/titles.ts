@@ -146,6 +146,7 @@ export const titles = {
   W_UNUSED: "Without effect",
   I_AUDIT_PARTIAL: "Audit log read in part",
   I_BASE_UNREAD: "Origins are unknown",
+  I_KEPT_GONE: "A hashed or disabled node is gone",
   I_NEW_SECRET: "A secret that apply will need",
   I_NO_ATTRIBUTION: "Attribution not available",
   I_POLICY: "Violates a policy",

@@ -140,9 +140,8 @@ function rememberAccount(
   if (!plan.executable || isDeclined) return;
   const known = writes.state();
   const isWhole = plan.partial !== true;
-  const manifestsOf = new Map(plan.items.map(({ address, manifests }) => [address, manifests]));
   writes.remember({
-    kept: keptAfter(known.kept, { found: kept, items: result.items, manifestsOf, at: plan.createdAt }),
+    kept: keptAfter(known.kept, { found: kept, items: result.items }),
     notKept: valuesToKeep(known.notKept, { found: [...(plan.notKept ?? []), ...notKept], isWhole }),
     ...(isWhole ? { covered: coveredNow(known.covered, plan.covered) } : {}),
   });

@@ -46,6 +46,8 @@ export const rememberedParts = everyName<keyof Remembered>({ covered: true, notK
 export interface Facts extends Partial<Remembered> {
   readonly kept?: Kept;
   readonly commit?: AppliedCommit;
+  /** What a person decided, and why: for the log of the records. */
+  readonly reason?: string;
 }
 
 /** What the records remember. */
@@ -59,12 +61,12 @@ export interface Memory extends Remembered {
 export const noMemory: Memory = { kept: nothingKept, covered: new Map(), notKept: new Map() };
 
 /** The memory with the facts. The same object if they are known already. */
-export function remembering<M extends Memory>(known: M, { kept = known.kept, commit, ...facts }: Facts): M {
+export function remembering<M extends Memory>(known: M, { kept = known.kept, commit, covered, notKept }: Facts): M {
   const next: { readonly [Part in keyof Required<Memory>]: Memory[Part] } = {
     kept: sameJson(known.kept, kept) ? known.kept : kept,
     appliedCommit: sameJson(known.appliedCommit, commit) ? known.appliedCommit : (commit ?? known.appliedCommit),
-    covered: updated(known.covered, facts.covered),
-    notKept: updated(known.notKept, facts.notKept),
+    covered: updated(known.covered, covered),
+    notKept: updated(known.notKept, notKept),
   };
   const names = Object.keys(next) as readonly (keyof Memory)[];
   return names.every((name) => next[name] === known[name]) ? known : { ...known, ...next };

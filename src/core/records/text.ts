@@ -131,11 +131,19 @@ const commit: Reader<AppliedCommit> = (value) => {
   if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(found.commit)) throw new ContentError("the commit is not an id of a commit");
   return found;
 };
+const never: Reader<true> = () => {
+  throw new ContentError("what is only planned is not recorded");
+};
 const keptTable: Reader<KeptTable> = listOf(
-  members<KeptTable[number]>({ as: oneOf(["hashed", "disabled"]), by: address, since: text, columns: optional(listOf(text)) }),
+  members<KeptTable[number]>({
+    as: oneOf(["hashed", "disabled"]),
+    ...{ by: address, since: text, columns: optional(listOf(text)), among: optional(listOf(text)) },
+    isPlanned: optional(never),
+  }),
 );
 const keptIntegrations = members<KeptIntegrations>({
-  ids: listOf(text),
+  ids: mapOf(listOf(text)),
+  manifests: text,
   schemas: mapOf(members<KeptIntegrations["schemas"][string]>({ itself: optional(count), tables: mapOf(count) })),
 });
 const notKept = members<NotKept>({ wanted: json, live: json, since: text, times: count });

@@ -54,6 +54,10 @@ const namesTarget = (words: readonly string[]): boolean => words.some((word) => 
 /** Binds an address to the id of a live object. */
 export const bindCommand = (address: string, id = "ID"): string => `dimsync bind ${shellWord(`${address}=${id}`)}`;
 
+/** Gives up what manifests kept hashed or disabled: a node, or all of an integration. */
+export const giveUpCommand = (address: string, node?: string): string =>
+  `dimsync resolve ${shellWord(address)} ${node === undefined ? "" : `${shellWord(node)} `}--reason REASON`;
+
 /** Records that a create took effect, as the object with this id. */
 export const resolveCommand = (address: string, id = "ID"): string => `dimsync resolve ${shellWord(address)} --created=${shellWord(id)}`;
 

@@ -7,6 +7,7 @@ import { withRun } from "../../cli/progress.ts";
 import { loadProjects } from "../../cli/project.ts";
 import { printError } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
+import { unchangedExit } from "../../core/engine/exit-codes.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
@@ -67,11 +68,12 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
     await log.document(document);
   };
   const failOn = failOnFlags(context.flags.failOn, "Plan");
-  const plan = saved ?? (await ofTarget(context, project, (of, options, run) => planAccount(of, { ...options, failOn }, run)));
+  const plan =
+    saved ?? (await ofTarget(context, project, (of, options, run) => planAccount(of, { ...options, failOn, isRecording: true }, run)));
   const { items, deferred, held = [] } = plan;
   if (saved === undefined && (plan.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
     if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));
-    return await report(plan);
+    return await report({ ...plan, exit: unchangedExit(plan) });
   }
   await log.plan(plan);
   const options = { ...applyOptions(context), saved: plan, isOwnPlan: saved === undefined };

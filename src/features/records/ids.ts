@@ -1,12 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { kindNamed } from "../../core/kinds/index.ts";
-import { schemasAddress } from "../../core/kinds/manifests.ts";
 import { type Project, unknownManifest, withLocations } from "../../core/manifests/project.ts";
-import { type Address, integrationOfSchemas } from "../../core/model/address.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
-import type { RecordsRun, RecordsState } from "../../core/records/records.ts";
+import type { RecordsRun } from "../../core/records/records.ts";
 import { shellWord } from "../../core/text/shell.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 
@@ -71,37 +69,17 @@ export const bindIds = (
     }
   });
 
-/** The names of the integrations that selectors by live name have covered. */
-const namesCovered = ({ covered }: RecordsState): readonly string[] => [...covered.values()].flatMap((ids) => [...ids.values()]);
-
-/** Gives up an integration that left selectors by a rename: by the name that it had, or by its id. Returns a sentence; undefined if none had it. */
-function giveUp(records: RecordsRun, address: Address): string | undefined {
-  const name = integrationOfSchemas(address);
-  const { covered } = records.state();
-  const isMeant = (id: string, before: string): boolean => id === name || before === name;
-  const changed = [...covered].filter(([, ids]) => [...ids].some(([id, before]) => isMeant(id, before)));
-  if (name === undefined || changed.length === 0) return undefined;
-  records.remember({
-    covered: new Map(changed.map(([of, ids]) => [of, new Map([...ids].filter(([id, before]) => !isMeant(id, before)))])),
-  });
-  const of = changed.map(([config]) => config).join(" and ");
-  return `Drift no longer reports ${address} if it has left ${of}. If the selector still matches it, the next apply records it again.`;
-}
-
-/** Removes recorded ids, and gives up integrations that left a selector. Sends no request. Throws E_UNKNOWN_ADDRESS. */
+/** Removes recorded ids. Sends no request. Throws E_UNKNOWN_ADDRESS. */
 export const unbindIds = (project: Project, addresses: readonly string[], change: RecordsChange): Promise<void> =>
   changeRecords(project, change, async (records, say) => {
     for (const address of addresses) {
       const state = records.state();
       const created = state.created.get(address);
       const id = state.bindings.get(address)?.id ?? created?.id;
-      const given = giveUp(records, address);
-      if (given !== undefined) say(given);
-      if (id === undefined && given !== undefined) continue;
       if (id === undefined)
         throw new DimsyncError(
           "E_UNKNOWN_ADDRESS",
-          `No id is recorded for ${JSON.stringify(address)}.${didYouMean(address, [...state.bindings.keys(), ...namesCovered(state).map(schemasAddress)])}`,
+          `No id is recorded for ${JSON.stringify(address)}.${didYouMean(address, [...state.bindings.keys()])}`,
         );
       await records.unbind(address);
       if (created !== undefined) await records.settle(created.entryId, { outcome: "forgotten", by: "unbind" });

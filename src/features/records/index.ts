@@ -27,15 +27,21 @@ export const unbindCommand = declared({
 const resolveOptions = {
   "--created <id>": "The object was created with this id. Checked against the account and the audit log",
   "--not-created": "The object was not created",
+  "--reason <text>": "Why what was kept hashed or disabled is given up",
 } as const satisfies Options;
 
 export interface ResolveFlags extends GlobalFlags, FlagsOf<typeof resolveOptions> {}
 
 export const resolveCommand = declared({
-  usage: "resolve <address>",
-  description: "Resolve a create whose response was lost. Until then, its address is blocked.",
+  usage: "resolve <address> [path]",
+  description:
+    "Resolve a create whose response was lost. Until then, its address is blocked. With --reason, give up what was kept hashed or disabled, of an integration or of a schema, table or column.",
   options: resolveOptions,
-  examples: ["dimsync resolve Integration/orders --created 8f1c", "dimsync resolve Integration/orders --not-created"],
+  examples: [
+    "dimsync resolve Integration/orders --created 8f1c",
+    "dimsync resolve Integration/orders --not-created",
+    "dimsync resolve Schemas/orders public.users.email --reason 'dropped in the source'",
+  ],
   load: async () => (await import("./resolve-command.ts")).runResolve,
 });
 

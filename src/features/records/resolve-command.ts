@@ -1,4 +1,5 @@
 import type { Context } from "../../cli/context.ts";
+import { nodePath } from "../../cli/node-path.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { hasWord, parseEvent, wordsIn } from "../../core/drift/event-matching.ts";
 import { auditEvidence, describeEntry, isAboutAsset, isBefore, newestEntries } from "../../core/engine/reads/audit-log.ts";
@@ -17,19 +18,27 @@ import type { RecordsRun, RecordsState, UnlockedRun } from "../../core/records/r
 import { bindCommand } from "../../core/text/shell.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 import { changeOf } from "./bind-command.ts";
+import { giveUp } from "./give-up.ts";
 import { changeRecords, type RecordsChange } from "./ids.ts";
 import type { ResolveFlags } from "./index.ts";
 
 /**
  * `dimsync resolve ADDRESS --created=ID | --not-created` records the outcome of a create whose
- * response was lost. Only reads the account, to check the id of `--created`.
+ * response was lost. Only reads the account, to check the id of `--created`. With `--reason`, it gives up what was kept.
  */
-export async function runResolve(context: Context<ResolveFlags>, address: string): Promise<ExitCode> {
-  const { created, notCreated } = context.flags;
+export async function runResolve(context: Context<ResolveFlags>, address: string, path: string | undefined): Promise<ExitCode> {
+  const { created, notCreated, reason } = context.flags;
   const usage = (message: string): DimsyncError => new DimsyncError("E_USAGE", message);
-  if ((created === undefined) === (notCreated !== true)) throw usage("resolve needs exactly one of --created=ID and --not-created.");
+  if ([created, notCreated, reason].filter((one) => one !== undefined).length !== 1)
+    throw usage("resolve needs exactly one of --created=ID, --not-created and --reason=TEXT.");
+  if (path !== undefined && reason === undefined) throw usage("A schema, table or column needs --reason: it is given up.");
   if (created === "") throw usage("The id of --created is empty. Use the id of the object in the account.");
+  if (reason?.trim() === "") throw usage("The text of --reason is empty. Say why it is given up.");
   const project = await loadOneProject(context, { account: true });
+  if (reason !== undefined) {
+    await giveUp(project, { address, path: path === undefined ? undefined : nodePath("resolve", path), reason }, changeOf(context));
+    return 0;
+  }
   await resolveCreate(project, { address, created }, changeOf(context));
   return 0;
 }

@@ -37,6 +37,11 @@ async function drift(at: Scene) {
   return { code, manual: JSON.parse(stdout).manual as readonly unknown[] };
 }
 
+/** Gives up what the rename took out of the selectors of the SchemaConfig and of the tag. */
+async function resolved(at: Scene, schemas: string): Promise<void> {
+  for (const address of [schemas, "Tag/gold#51a1"]) expect((await at.run(["resolve", address, "--reason", "an experiment"])).code).toBe(0);
+}
+
 const asText = (text: string): string => text.replace(/\s+/gu, " ");
 
 describe("an integration that was renamed in the account and left a selector by name", () => {
@@ -44,10 +49,14 @@ describe("an integration that was renamed in the account and left a selector by 
     const at = await applied();
     rename(at, "Foo");
     const { plan } = await at.plan();
-    const left = { path: "/name", expected: "shop-shard-01", actual: "Foo", command: "dimsync unbind Schemas/shop-shard-01" };
+    const left = (address: string) => ({ path: "/name", expected: "shop-shard-01", actual: "Foo", obligation: true, address });
     const expected = [
-      { ...left, address: "Schemas/shop-shard-01", manifests: ["SchemaConfig/shops"] },
-      { ...left, address: "Tag/gold#51a1", manifests: ["Tag/gold"] },
+      {
+        ...left("Schemas/shop-shard-01"),
+        manifests: ["SchemaConfig/shops"],
+        command: "dimsync resolve Schemas/shop-shard-01 --reason REASON",
+      },
+      { ...left("Tag/gold#51a1"), manifests: ["Tag/gold"], command: "dimsync resolve 'Tag/gold#51a1' --reason REASON" },
     ];
     expect(plan.manual).toMatchObject(expected);
     const by = { attribution: { actor: "dana@example.com" } };
@@ -72,8 +81,8 @@ describe("an integration that was renamed in the account and left a selector by 
 
   it.each<readonly [what: string, (at: Scene) => unknown]>([
     ["the manifests name it", (at) => at.write("manifests/all.yaml", both('["shop-shard-*", Foo]'))],
-    ["it is given up by its earlier name", (at) => at.run(["unbind", "Schemas/shop-shard-01"])],
-    ["it is given up by its id", (at) => at.run(["unbind", "Schemas/51a1"])],
+    ["it is given up by its earlier name", (at) => resolved(at, "Schemas/shop-shard-01")],
+    ["it is given up by its id", (at) => resolved(at, "Schemas/51a1")],
     ["it has its earlier name again", (at) => rename(at, "shop-shard-01")],
     ["the manifests no longer select its earlier name", (at) => at.write("manifests/all.yaml", both("[shop-shard-02]"))],
   ])("stops being drift once %s", async (_what, change) => {

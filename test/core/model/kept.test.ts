@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { type KeepingNodes, type KeptSchemas, keptById, keptJson, keptNow } from "../../../src/core/model/kept.ts";
+import {
+  type KeepingNodes,
+  type KeptSchemas,
+  keptById,
+  keptJson,
+  keptNow,
+  namesDigest,
+  newNames,
+  withoutPlanned,
+} from "../../../src/core/model/kept.ts";
 
 // Obligations: what is stored of them comes back as it was, and only a decision ends one.
 
@@ -7,6 +16,8 @@ const [monday, tuesday] = ["2026-11-02T08:00:00.000Z", "2026-11-03T08:00:00.000Z
 const hashed = (...columns: readonly string[]): KeepingNodes => ({ as: "hashed", by: "SchemaConfig/pii", isKept: true, columns });
 const keeping = (...nodes: readonly KeepingNodes[]) => new Map([["public", new Map([["users", nodes]])]]);
 const stays = () => false;
+const identity = ["Shop", "shop-pg", "postgres", "d-12"];
+const of = (schemas: KeptSchemas) => ({ identity, manifests: "m1", schemas });
 const first = keptNow(undefined, keeping(hashed("email", "phone")), { since: monday, isGivenUp: stays });
 const inUsers = (kept: KeptSchemas) => kept.get("public")?.get("users") ?? [];
 
@@ -21,7 +32,11 @@ test("a node is kept since a run found it first", () => {
 
 test("what the account never showed is not kept; what it shows no longer stays an obligation", () => {
   const unhashed = { ...hashed("email", "phone"), isKept: false };
-  expect(keptNow(undefined, keeping(unhashed), { since: tuesday, isGivenUp: stays }).size).toBe(0);
+  const planned = keptNow(undefined, keeping(unhashed), { since: tuesday, isGivenUp: stays });
+  expect(withoutPlanned(planned, () => false).size).toBe(0);
+  expect(inUsers(withoutPlanned(planned, ([, , column]) => column === "email"))).toEqual([
+    { as: "hashed", by: "SchemaConfig/pii", since: tuesday, columns: ["email"] },
+  ]);
   expect(inUsers(keptNow(first, keeping(unhashed), { since: tuesday, isGivenUp: stays }))).toEqual(inUsers(first));
 });
 
@@ -53,8 +68,8 @@ test("a table and a schema can be kept themselves, and their names can be anythi
     ],
   ]);
   const kept = keptNow(undefined, names, { since: monday, isGivenUp: stays });
-  const text = JSON.stringify(keptJson(new Map([["8f1c", kept]])));
-  expect(keptById(JSON.parse(text)).get("8f1c")).toEqual(kept);
+  const text = JSON.stringify(keptJson(new Map([["8f1c", of(kept)]])));
+  expect(keptById(JSON.parse(text)).get("8f1c")).toEqual(of(kept));
 });
 
 test("equal tables are stored once, and so are integrations of which the same is kept", () => {
@@ -64,15 +79,25 @@ test("equal tables are stored once, and so are integrations of which the same is
   });
   const again = keptNow(undefined, keeping(hashed("email", "phone")), { since: monday, isGivenUp: stays });
   const byId = new Map([
-    ["b", other],
-    ["c", again],
-    ["a", first],
+    ["b", of(other)],
+    ["c", of(again)],
+    ["a", of(first)],
   ]);
   expect(keptJson(byId)).toEqual({
     tables: [[{ as: "hashed", by: "SchemaConfig/pii", since: monday, columns: ["email", "phone"] }]],
     integrations: [
-      { ids: ["a", "c"], schemas: { public: { tables: { users: 0 } } } },
-      { ids: ["b"], schemas: { public: { tables: { people: 0 } } } },
+      { ids: { a: identity, c: identity }, manifests: "m1", schemas: { public: { tables: { users: 0 } } } },
+      { ids: { b: identity }, manifests: "m1", schemas: { public: { tables: { people: 0 } } } },
     ],
   });
+});
+
+test("a digest of names tells which one is new, and otherwise which ones may be", () => {
+  const digest = namesDigest(["id", "email", "note"]);
+  const found = (...live: readonly string[]) => newNames(digest, { live, gone: live.includes("email") ? [] : ["email"] });
+  expect(found("id", "note")).toEqual({ names: [], isExact: true });
+  expect(found("note", "contact", "id")).toEqual({ names: ["contact"], isExact: true });
+  expect(found("id", "email", "note", "phone")).toEqual({ names: ["phone"], isExact: true });
+  expect(found("id", "contact", "phone")).toEqual({ names: ["id", "contact", "phone"], isExact: false });
+  expect(newNames(undefined, { live: ["id"], gone: [] })).toEqual({ names: ["id"], isExact: false });
 });

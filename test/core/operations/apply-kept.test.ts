@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type KeptSchemas, keptById } from "../../../src/core/model/kept.ts";
+import { keptById } from "../../../src/core/model/kept.ts";
 import { type AccountState, seedAccount } from "../../../src/embedded/index.ts";
 import { inOneFile, type Running, withProject } from "../../properties/run.ts";
 import { recordsIn } from "../../support/records.ts";
@@ -40,8 +40,8 @@ const hash = (column: string) => ({ id: column, match: { column }, set: { hashed
 
 /** "users.email hashed" by what is in the records. */
 function keptIn({ folder }: Pick<Running, "folder">): readonly string[] {
-  const [kept]: readonly (KeptSchemas | undefined)[] = [...keptById(recordsIn(folder, "test").state.kept).values()];
-  return [...(kept ?? [])].flatMap(([schema, tables]) =>
+  const [kept] = [...keptById(recordsIn(folder, "test").state.kept).values()];
+  return [...(kept?.schemas ?? [])].flatMap(([schema, tables]) =>
     [...tables].flatMap(([table, nodes]) =>
       nodes.flatMap(({ as, columns = [""] }) => columns.map((column) => `${table ?? schema}.${column} ${as}`)),
     ),
@@ -93,7 +93,7 @@ describe("an obligation", () => {
       await running.apply();
       const { kept } = recordsIn(running.folder, "test").state;
       running.mutate((state) => change(state, (columns) => Object.assign(columns["email"] ?? {}, { hashed: false })));
-      const plan = await running.plan();
+      const plan = await running.plan({ isRecording: true });
       expect(plan.items).toMatchObject([{ address: "Schemas/Orders" }]);
       expect(plan.kept).toEqual(kept);
     });

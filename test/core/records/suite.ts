@@ -361,20 +361,24 @@ const commit = { commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "ru
 
 const kept = { as: "disabled", by: "SchemaConfig/shops", since: "2026-11-03T08:00:00.000Z" } as const;
 
-const allFacts: Required<Facts> = {
+const allFacts: Required<Omit<Facts, "reason">> = {
   kept: keptJson(
     new Map([
       [
         "8f1c",
-        new Map([
-          [
-            "__proto__",
-            new Map([
-              ["users", [{ ...kept, columns: ["email"] }]],
-              [undefined, [kept]],
-            ]),
-          ],
-        ]),
+        {
+          identity: ["Shop", "shop-pg", "postgres", "d-12"],
+          manifests: "a1b2",
+          schemas: new Map([
+            [
+              "__proto__",
+              new Map([
+                ["users", [{ ...kept, columns: ["email"], among: ["1.a", "2.b", "3.c"] }]],
+                [undefined, [kept]],
+              ]),
+            ],
+          ]),
+        },
       ],
     ]),
   ),

@@ -1,6 +1,6 @@
 import type { LiveColumn, LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree } from "../../model/resource.ts";
-import { type ColumnPath, comparePaths, type Depth, isEnabled } from "../../model/schema-tree.ts";
+import { comparePaths, type Depth, isEnabled } from "../../model/schema-tree.ts";
 import {
   checkColumnChanges,
   checkExpectations,
@@ -12,9 +12,9 @@ import {
   isSwitchedOff,
   type NodeChange,
   newEvaluation,
-  noteKept,
   type TableState,
 } from "./evaluation.ts";
+import { type Keeper, newKeeper } from "./keeping.ts";
 import { literalColumnMaps, literalColumns, literalSchemas, literalTables, memberOf } from "./literal-trees.ts";
 import { type Literals, newResolution, type Place, type Resolution, resolve } from "./rules/resolve-rules.ts";
 import { type CachedMatch, hasNoRules, matchIn, type RuleCache } from "./rules/rule-cache.ts";
@@ -39,12 +39,18 @@ interface EvaluateOptions {
   readonly isLeftOut?: IsLeftOut;
   /** New columns that must stay switched off until someone has reviewed them. */
   readonly switchedOff?: NewColumns | undefined;
+  /** Whether to collect what manifests keep unreadable. */
+  readonly isKeeping?: boolean;
 }
 
-export function evaluate(cache: RuleCache, live: LiveSchemas, { isLeftOut = () => false, switchedOff }: EvaluateOptions = {}): Evaluation {
+export function evaluate(
+  cache: RuleCache,
+  live: LiveSchemas,
+  { isLeftOut = () => false, switchedOff, isKeeping = false }: EvaluateOptions = {},
+): Evaluation {
   const { program, root } = cache;
   const { layers } = program;
-  const walk: Walk = Object.assign(newEvaluation(cache, isLeftOut), {
+  const walk: Walk = Object.assign(newEvaluation(cache, { isLeftOut, keeper: isKeeping ? newKeeper(program) : undefined }), {
     resolutions: [newResolution(), newResolution(), newResolution()] as const,
     places: [0, 1, 2].map((depth) => ({ layers, depth })) as unknown as Walk["places"],
     switchedOff,
@@ -59,6 +65,7 @@ export function evaluate(cache: RuleCache, live: LiveSchemas, { isLeftOut = () =
     const match = matchIn(root, schema, liveSchema, undefined);
     const resolution = resolveNode(walk, match, literals, 0);
     const enabled = collectValue(walk, { path, key: "enabled", before: liveSchema.enabled }, resolution);
+    walk.keeper?.end(schema, undefined);
     checkExpectations(walk, match, path, liveSchema);
     evaluateTables(walk, { schema, live: liveSchema, enabled: enabled !== false, match, literals });
   }
@@ -104,6 +111,7 @@ function evaluateTables(walk: Walk, { schema, live, enabled: schemaEnabled, matc
     };
     const isUnruled = hasNoRules(state.scope) && state.switchedOff === undefined;
     evaluateColumns(walk, state, isUnruled);
+    walk.keeper?.end(schema, table);
   }
 }
 
@@ -131,11 +139,13 @@ function evaluateColumns(walk: Walk, table: TableState, isUnruled: boolean): voi
     return;
   }
   walk.liveColumns += asWritten;
+  const { keeper } = walk;
   const [layer] = walk.program.layers;
-  for (const [name, { enabled, hashed }] of layer === undefined ? [] : Object.entries(literals?.[0] ?? {})) {
+  if (keeper === undefined || layer === undefined) return;
+  for (const [name, { enabled, hashed }] of Object.entries(literals?.[0] ?? {})) {
     const column = hashed === true || enabled === false ? columns[name] : undefined;
     if (column === undefined) continue;
-    keepColumn(walk, [table.path[0], table.path[1], name], { column, resolution: { enabled, enabledBy: layer, hashed, hashedBy: layer } });
+    keepColumn(keeper, name, { column, resolution: { enabled, enabledBy: layer, hashed, hashedBy: layer } });
   }
 }
 
@@ -170,23 +180,22 @@ function compareOne(loop: ColumnLoop, name: string, column: LiveColumn): void {
   const resolution = literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, 2);
   const { enabled, hashed } = resolution;
   if (!resolution.covered && !resolution.ignored) walk.unmanagedColumns++;
-  if (hashed === true || enabled === false) keepColumn(walk, [table.path[0], table.path[1], name], { column, resolution });
+  if (walk.keeper !== undefined && (hashed === true || enabled === false)) keepColumn(walk.keeper, name, { column, resolution });
   const differs = (enabled !== undefined && enabled !== column.enabled) || (hashed !== undefined && hashed !== column.hashed);
   if (differs || (replicated && !wasReplicated) || match.expectations.length > 0 || switchedOff?.has(name) === true)
     compareColumn(walk, table, { name, column, match, resolution });
 }
 
 function keepColumn(
-  walk: Walk,
-  path: ColumnPath,
+  keeper: Keeper,
+  name: string,
   {
     column,
-    resolution,
+    resolution: { enabled, enabledBy, hashed, hashedBy },
   }: { readonly column: LiveColumn; readonly resolution: Pick<Resolution, "enabled" | "enabledBy" | "hashed" | "hashedBy"> },
 ): void {
-  const { enabled, enabledBy, hashed, hashedBy } = resolution;
-  if (hashed === true && hashedBy !== undefined) noteKept(walk, path, "hashed", { before: column.hashed, by: hashedBy });
-  if (enabled === false && enabledBy !== undefined) noteKept(walk, path, "enabled", { before: column.enabled, by: enabledBy });
+  if (hashed === true && hashedBy !== undefined) keeper.add(name, "hashed", column.hashed === true, hashedBy);
+  if (enabled === false && enabledBy !== undefined) keeper.add(name, "enabled", column.enabled === false, enabledBy);
 }
 
 function endColumns({ walk, table: { literals }, position, literalCount }: ColumnLoop): void {

@@ -1,6 +1,5 @@
 import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
-import type { KeepingNodes } from "../../model/kept.ts";
 import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
@@ -19,6 +18,7 @@ import {
 } from "../../model/schema-tree.ts";
 import { isSameMode, requestMode } from "../../model/sync-mode.ts";
 import type { Layer, ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
+import type { Keeper } from "./keeping.ts";
 import { type Expected, expectedKeys } from "./rules/compile-rule.ts";
 import type { Resolution, ResolvedTexts } from "./rules/resolve-rules.ts";
 import type { CachedMatch, RuleCache, RuleScope } from "./rules/rule-cache.ts";
@@ -80,8 +80,8 @@ export interface Evaluation {
   readonly unmet: Unmet[];
   /** Values that manifests set and the service does not show, except those of `changes`. */
   readonly unshown: Pointer[];
-  /** What manifests keep unreadable. */
-  readonly keeping: Map<string, Map<string | undefined, KeepingDraft[]>>;
+  /** What manifests keep unreadable. Undefined if nothing records it. */
+  readonly keeper: Keeper | undefined;
   readonly stats: RunningStats;
   /** Live schemas, tables and columns, covered or not. */
   liveNodes: number;
@@ -95,7 +95,7 @@ export interface Evaluation {
   hasMissingColumns: boolean;
 }
 
-export const newEvaluation = (cache: RuleCache, isLeftOut: IsLeftOut): Evaluation => ({
+export const newEvaluation = (cache: RuleCache, { isLeftOut, keeper }: Pick<Evaluation, "isLeftOut" | "keeper">): Evaluation => ({
   program: cache.program,
   isLeftOut,
   changes: [],
@@ -104,7 +104,7 @@ export const newEvaluation = (cache: RuleCache, isLeftOut: IsLeftOut): Evaluatio
   uncovered: [emptySample(), emptySample(), emptySample()],
   unmet: [],
   unshown: [],
-  keeping: new Map(),
+  keeper,
   stats: newStats(cache),
   liveNodes: 0,
   liveColumns: 0,
@@ -112,32 +112,6 @@ export const newEvaluation = (cache: RuleCache, isLeftOut: IsLeftOut): Evaluatio
   exposedColumns: 0,
   hasMissingColumns: false,
 });
-
-interface KeepingDraft extends KeepingNodes {
-  readonly columns?: string[];
-}
-
-/** Notes that manifests keep a node: hashed if it is a column and `key` says so, else disabled. */
-export function noteKept({ keeping, program }: Evaluation, [schema, table, column]: NodePath, key: Field, { before, by }: Kept): void {
-  const tables = getOrAdd(keeping, schema, () => new Map<string | undefined, KeepingDraft[]>());
-  const nodes = getOrAdd(tables, table, () => []);
-  const [as, isKept] = key === "hashed" ? (["hashed", before === true] as const) : (["disabled", before === false] as const);
-  const config = by.type === "rule" ? program.layers[by.layer]?.config : by.config;
-  const address = config?.address ?? "";
-  const isLike = (one: KeepingDraft): boolean =>
-    one.as === as && one.by === address && one.isKept === isKept && (one.columns === undefined) === (column === undefined);
-  let group = nodes.find(isLike);
-  if (group === undefined) {
-    group = { as, by: address, isKept, ...(column === undefined ? {} : { columns: [] }) };
-    nodes.push(group);
-  }
-  if (column !== undefined) group.columns?.push(column);
-}
-
-interface Kept {
-  readonly before: boolean | undefined;
-  readonly by: ValueSource;
-}
 
 /** A leaf with its live value. */
 interface Leaf {
@@ -161,7 +135,7 @@ export function collectValue(evaluation: Evaluation, { path, key, before }: Leaf
   }
   const after = set ?? (unmatched === undefined ? before : unmatched.mode === "enable");
   const by = set === undefined ? unmatched : key === "enabled" ? resolution.enabledBy : resolution.hashedBy;
-  if (depth < 2 && after === false && by !== undefined) noteKept(evaluation, path, key, { before, by });
+  if (depth < 2 && after === false && by !== undefined) evaluation.keeper?.add(undefined, key, before === false, by);
   if (after === undefined || after === before || evaluation.isLeftOut(path, key, { before, after })) return before;
   if (before === undefined && riskOf(key, after) === "exposes") {
     evaluation.unshown.push(nodePointer(path, key));

@@ -1,9 +1,9 @@
-import { type Address, byText, schemasKind } from "../../model/address.ts";
+import { type Address, schemasKind } from "../../model/address.ts";
 import { newNodeChanges } from "../../model/changes.ts";
 import { isFailedCreation, readOr, type ServiceError } from "../../model/errors.ts";
 import { defined, type JsonObject } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
-import { hasNode, type KeptBefore, keptNow } from "../../model/kept.ts";
+import { type KeptBefore, keptNow } from "../../model/kept.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
@@ -26,6 +26,7 @@ import { isLabel, liveView, readOnlyNodeField } from "./manifest.ts";
 import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
 import { isSentBefore, leavingOut } from "./not-kept.ts";
+import { namesBeside, type Obligations, obligationsOf } from "./obligations.ts";
 import { patches, spelledAsSent, tablesTouched, treeIn } from "./patch.ts";
 import { manualSteps, refusals } from "./problems.ts";
 import { lostBySelector, lostProtection, removedCause, settingsOf } from "./protection.ts";
@@ -137,6 +138,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   const evaluation = evaluate(rules, tree, {
     isLeftOut,
     switchedOff: reviewed && switchedOffBy(unit, reviewed),
+    isKeeping: account.isRecording,
   });
   // A new integration reads its tables for the first time.
   if (account.fresh.has(liveId))
@@ -151,21 +153,23 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     ...columnProblems(unit, live),
     ...(reviewed === undefined ? [] : newColumnProblems(unit, tree, reviewed)),
   ];
+  const before = account.kept.get(liveId);
+  const obligations = before === undefined ? undefined : obligationsOf(unit, { tree, account, before });
   const isRefused = problems.some(isError);
-  const wasSent = isSentBefore(account.kept.get(liveId));
+  const wasSent = isSentBefore(before?.schemas);
   const changes = evaluation.changes.filter((change) => !wasSent(change));
   const sentBefore = evaluation.changes.filter(wasSent).map(({ path, key }) => nodePointer(path, key));
   return {
     ...emptyDiff,
     items: isRefused || changes.length === 0 ? [] : [updateItem(unit, { live, evaluation, account, changes })],
-    problems: problems.map((problem) => ({ address, ...problem })),
-    manual: manualSteps(unit, evaluation.unmet),
+    problems: [...problems, ...(obligations?.problems ?? [])].map((problem) => ({ address, ...problem })),
+    manual: [...manualSteps(unit, evaluation.unmet), ...(obligations?.manual ?? [])],
     unverifiable: [
       ...unknownColumns(address, live.withoutColumns),
       ...unshownValues(address, { exposing: evaluation.unshown, sentBefore }),
     ],
     ...(notKept.length === 0 ? {} : { notKept }),
-    ...keptOf(unit, { tree, evaluation, account }),
+    ...keptOf(unit, { tree, evaluation, account, obligations }),
     unmanagedColumns: evaluation.unmanagedColumns,
     // An integration that this run has created is configured for the first time, so everything changes.
     ...(account.fresh.has(liveId)
@@ -188,16 +192,18 @@ interface KeptInput {
   readonly tree: LiveSchemas;
   readonly evaluation: Evaluation;
   readonly account: AccountView;
+  readonly obligations: Obligations | undefined;
 }
 
-/** What is kept of the integration. What is gone stays kept: the account may show it again, or under another name. */
-function keptOf({ address, liveId }: SchemaConfigUnit, { tree, evaluation: { keeping }, account }: KeptInput): Pick<DiffResult, "kept"> {
+/** What is kept of the integration, if the run records it. */
+function keptOf({ liveId }: SchemaConfigUnit, { tree, evaluation: { keeper }, account, obligations }: KeptInput): Pick<DiffResult, "kept"> {
   const before = account.kept.get(liveId);
-  for (const tables of keeping.values()) for (const nodes of tables.values()) for (const { columns } of nodes) columns?.sort(byText);
-  const isGivenUp = ({ path, as, isWanted }: KeptBefore): boolean =>
-    (!isWanted && hasNode(tree, path) === true) || account.ignored(address, nodePointer(path, as === "hashed" ? "hashed" : "enabled"));
-  const schemas = keptNow(before, keeping, { since: account.now, isGivenUp });
-  return schemas.size === 0 && before === undefined ? {} : { kept: { id: liveId, schemas } };
+  if (keeper === undefined) return {};
+  const live = account.list(integrations).byId.get(liveId);
+  const identity = [live?.name, live?.source?.name, live?.source?.type, live?.destination?.id].map((one) => one ?? "");
+  const isGivenUp = ({ path, as }: KeptBefore): boolean => obligations?.hasEnded(path, as) === true;
+  const schemas = keptNow(before?.schemas, keeper.tables, { since: account.now, among: namesBeside(tree), isGivenUp });
+  return schemas.size === 0 && before === undefined ? {} : { kept: { id: liveId, identity, manifests: account.manifests, schemas } };
 }
 
 /** The schema of a new integration may not be discovered yet. */

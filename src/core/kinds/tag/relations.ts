@@ -9,7 +9,7 @@ import { andMore } from "../../text/lists.ts";
 import type { AccountView, DiffResult } from "../kind.ts";
 import { integrations, type LiveTag, users } from "../lists.ts";
 import { assetAddress, integrationAddress, isTag, kindNames, schemasAddress } from "../manifests.ts";
-import { fromIdentity, nameInAddresses, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
+import { fromIdentity, integrationMatcher, nameInAddresses, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
 import { unclearUserProblem, userIdOf } from "../users.ts";
 import type { TagUnit } from "./fields.ts";
 
@@ -197,7 +197,17 @@ function extraRelations(
   { declared, unknown, account }: Declared,
 ): Pick<Relations, "items" | "manual" | "blocked"> {
   const { address: tag } = unit;
-  const extra = unit.resource.spec.exclusive === true ? (live.taggedResources ?? []).filter(({ id }) => !declared.has(id)) : [];
+  const names = account.list(integrations).byId;
+  // What left a selector by a rename in the account keeps its tag; the engine reports it.
+  const selectors = (unit.resource.spec.resources ?? []).flatMap((one) => ("integrations" in one ? [one.integrations] : []));
+  const hasLeft = (id: string): boolean => {
+    const [was, name] = [account.covered.get(tag)?.get(id), names.get(id)?.name];
+    const labels = account.naming.manifests.get(id)?.labels ?? {};
+    if (was === undefined || name === undefined || was === name) return false;
+    return selectors.some((selector) => integrationMatcher(selector)({ names: [was], labels }));
+  };
+  const extra =
+    unit.resource.spec.exclusive === true ? (live.taggedResources ?? []).filter(({ id }) => !declared.has(id) && !hasLeft(id)) : [];
   const resources = once(() => resourcesById(account));
   const found = { items: [] as DraftItem[], manual: [] as Relations["manual"][number][], blocked: [] as Blocked[] };
   for (const { id } of extra.toSorted((a, b) => byText(a.id, b.id))) {

@@ -167,10 +167,11 @@ function lineOf(fact: Fact, addresses: ReadonlyMap<string, string>): string {
 }
 
 /** "applied commit 3af9…, what is kept of 3 integrations" */
-function memoryText({ kept, commit, ...byAddress }: Facts): string {
+function memoryText({ kept, commit, reason, ...byAddress }: Facts): string {
+  if (reason !== undefined) return reason;
   const parts = [
     commit === undefined ? "" : `applied commit ${commit.commit}`,
-    kept === undefined ? "" : `what is kept of ${counted(kept.integrations.flatMap(({ ids }) => ids).length, "integration")}`,
+    kept === undefined ? "" : `what is kept of ${counted(kept.integrations.flatMap(({ ids }) => Object.keys(ids)).length, "integration")}`,
     ...Object.entries(byAddress).map(([name, values]) => `${name} of ${[...(values?.keys() ?? [])].join(", ")}`),
   ];
   return parts.filter((part) => part !== "").join(", ");

@@ -44,9 +44,10 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 const applyIncomplete = "apply is incomplete";
+const owed = "what was kept hashed or disabled is not, or cannot be seen (see Manual steps)";
 
 const kindMeanings: Readonly<Record<(Plan | Result)["kind"], Readonly<Record<string, string>>>> = {
-  Plan: {},
+  Plan: { obligations: owed },
   DriftReport: { changes: "there are differences that apply would change", policy: "the account violates a policy" },
   Result: {
     interrupted: "the run was interrupted",
@@ -59,6 +60,7 @@ const kindMeanings: Readonly<Record<(Plan | Result)["kind"], Readonly<Record<str
     blocked: applyIncomplete,
     deferred: applyIncomplete,
     "not-converged": applyIncomplete,
+    obligations: owed,
   },
 };
 

@@ -1,0 +1,112 @@
+import { type AccountView, type DiffResult, emptyDiff } from "../kinds/kind.ts";
+import { integrations } from "../kinds/lists.ts";
+import { kindNames, schemasAddress } from "../kinds/manifests.ts";
+import { readableElsewhere, readSchemas } from "../kinds/schemas.ts";
+import { readOr } from "../model/errors.ts";
+import { defined, sameJson } from "../model/json/json.ts";
+import { countKept, type KeptIntegration } from "../model/kept.ts";
+import type { LiveIntegration } from "../model/live.ts";
+import type { Reads } from "../model/service.ts";
+import { counted } from "../text/counts.ts";
+import { enumerate } from "../text/describe.ts";
+import { andMore } from "../text/lists.ts";
+import { bindCommand, giveUpCommand } from "../text/shell.ts";
+import type { Compared } from "./compare.ts";
+
+// What is kept of integrations that no unit stands for: they are gone, or no manifest selects them any more.
+
+interface Input {
+  readonly account: AccountView;
+  readonly reads: Reads;
+  /** All of the project. */
+  readonly compared: Pick<Compared, "objects" | "found">;
+  /** The findings of integrations that left a selector by a rename. */
+  readonly left: DiffResult["manual"];
+}
+
+/** A finding for each, and those of which nothing is kept any more. Reads the schemas of an integration that was created in place of another. */
+export async function orphanedObligations({ account, reads, compared, left }: Input): Promise<readonly DiffResult[]> {
+  const hasLeft = new Set(left.flatMap(({ liveId }) => liveId ?? []));
+  const isBlocked = new Set(compared.found.flatMap(({ blocked, deferred }) => [...blocked, ...deferred].map(({ address }) => address)));
+  const orphans = [...account.kept].filter(
+    ([id, { identity, schemas }]) =>
+      schemas.size > 0 &&
+      !compared.objects.has(`${kindNames.schemaConfig} ${id}`) &&
+      !hasLeft.has(id) &&
+      // What cannot be compared says so itself.
+      ![identity[0], id].some((name) => isBlocked.has(schemasAddress(name ?? ""))),
+  );
+  return Promise.all(orphans.map(([id, kept]) => ofOrphan(id, kept, { account, reads })));
+}
+
+async function ofOrphan(id: string, kept: KeptIntegration, { account, reads }: Pick<Input, "account" | "reads">): Promise<DiffResult> {
+  const { byId } = account.list(integrations);
+  const [before = id] = kept.identity;
+  const live = byId.get(id);
+  if (live !== undefined)
+    return kept.manifests === account.manifests ? finding(id, kept, { account, live, said: unselected(live, kept) }) : ended(id, kept);
+  const twin = twinOf(id, kept, account);
+  const nodes = counted(countKept(kept.schemas), "node");
+  if (twin === undefined)
+    return finding(id, kept, {
+      account,
+      said: `The integration ${before} (${id}) is in no list of the service any more, and ${nodes} of it ${countKept(kept.schemas) === 1 ? "was" : "were"} kept hashed or disabled. It is gone, or the key cannot read it. If it is gone, give it up:`,
+    });
+  const tree = await readOr(
+    () => readSchemas(reads, twin.id),
+    () => undefined,
+  );
+  const readable = tree === undefined ? undefined : readableElsewhere(kept.schemas, tree);
+  if (readable?.length === 0) return ended(id, kept);
+  const [bound] = [...account.bindings].find(([, binding]) => binding.id === id) ?? [];
+  const there =
+    readable === undefined
+      ? `Its schemas cannot be read, and ${nodes} were kept hashed or disabled`
+      : `${andMore(readable, "node", { shown: 5 })} ${readable.length === 1 ? "was" : "were"} kept hashed or disabled, and ${readable.length === 1 ? "is" : "are"} readable there`;
+  const way = bound === undefined ? "Have a SchemaConfig keep them there, or give it up:" : "If it is the same, bind it:";
+  return finding(id, kept, {
+    account,
+    twin,
+    said: `The integration ${before} (${id}) is gone, and ${twin.name} (${twin.id}) has the same source and destination. ${there}. ${way}`,
+    ...(bound === undefined ? {} : { command: bindCommand(bound, twin.id) }),
+  });
+}
+
+function unselected({ id, name }: LiveIntegration, kept: KeptIntegration): string {
+  const by = new Set([...kept.schemas.values()].flatMap((tables) => [...tables.values()].flatMap((all) => all.map((nodes) => nodes.by))));
+  const count = countKept(kept.schemas);
+  return `No manifest selects the integration ${name} (${id}) any more, although none has changed. ${counted(count, "node")} of it ${count === 1 ? "was" : "were"} kept hashed or disabled by ${enumerate([...by], "and")}. Select it again, or give it up:`;
+}
+
+interface Said {
+  readonly account: AccountView;
+  readonly said: string;
+  readonly command?: string;
+  readonly live?: LiveIntegration;
+  readonly twin?: LiveIntegration;
+}
+
+function finding(id: string, { identity: [before] }: KeptIntegration, { account, said, command, live, twin }: Said): DiffResult {
+  const isTaken =
+    before === undefined ||
+    account
+      .list(integrations)
+      .byName.get(before)
+      ?.some((other) => other.id !== id) === true;
+  const address = schemasAddress(isTaken ? id : before);
+  const step = { address, path: "/id", expected: id, ...defined({ actual: twin?.id }), obligation: true, origin: "drift" } as const;
+  return {
+    ...emptyDiff,
+    manual: [{ ...step, ...defined({ liveName: live?.name }), instruction: said, command: command ?? giveUpCommand(address) }],
+  };
+}
+
+const ended = (id: string, kept: KeptIntegration): DiffResult => ({ ...emptyDiff, kept: { ...kept, id, schemas: new Map() } });
+
+/** The integration that was created in its place: one that nothing is known of, if there is one. */
+function twinOf(id: string, { identity: [, ...of] }: KeptIntegration, { list, kept }: AccountView): LiveIntegration | undefined {
+  const alike = list(integrations).items.filter(
+    ({ id: other, source, destination }) => other !== id && sameJson([source?.name, source?.type, destination?.id], of),
+  );
+  return alike.find((other) => !kept.has(other.id)) ?? alike[0];
+}

@@ -1,0 +1,240 @@
+import type { Address } from "../../model/address.ts";
+import { own } from "../../model/json/json.ts";
+import { type KeptIntegration, type KeptTable, namesDigest, newNames } from "../../model/kept.ts";
+import type { LiveSchemas, LiveTable } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
+import { type NodePath, nodePointer } from "../../model/nodes.ts";
+import { isEnabled, nodesAt } from "../../model/schema-tree.ts";
+import { andMore } from "../../text/lists.ts";
+import { nodeText } from "../../text/paths.ts";
+import { giveUpCommand } from "../../text/shell.ts";
+import type { AccountView, DiffResult } from "../kind.ts";
+import { integrations } from "../lists.ts";
+import { managedAt, managedEnabled } from "./scan.ts";
+import type { SchemaConfigUnit } from "./units.ts";
+
+// What was kept once is an obligation: the account shows it unreadable, or a finding says so, until someone gives it up.
+
+type KeptNodes = KeptTable[number];
+
+/** What became of the kept nodes of an integration. */
+export interface Obligations {
+  /** Those that do not hold. */
+  readonly manual: DiffResult["manual"];
+  readonly problems: DiffResult["problems"];
+  /** Whether an obligation has ended: someone has given it up, or the node is gone and nothing has replaced it. */
+  readonly hasEnded: (path: NodePath, as: KeptNodes["as"]) => boolean;
+}
+
+interface Input {
+  readonly tree: LiveSchemas;
+  readonly account: AccountView;
+  readonly before: KeptIntegration;
+}
+
+/** Compares what is kept of an integration with what the account shows. */
+export function obligationsOf(unit: SchemaConfigUnit, input: Input): Obligations {
+  const { tree, account, before } = input;
+  const { address, manifests } = unit;
+  const ended = new Set<string>();
+  const manual: DiffResult["manual"][number][] = [];
+  const gone: string[] = [];
+  const judge = judgeOf(unit, input);
+  const say = (path: NodePath, nodes: KeptNodes, instruction: string): void => {
+    const actual = path.length === 3 ? nodesAt(tree, path).column?.[keyOf(nodes)] : undefined;
+    manual.push({
+      address,
+      path: nodePointer(path, keyOf(nodes)),
+      manifests,
+      expected: nodes.as === "hashed",
+      ...(actual === undefined ? {} : { actual }),
+      obligation: true,
+      instruction,
+      command: giveUpCommand(address, nodeText(path)),
+    });
+  };
+  for (const [schema, ofSchema] of before.schemas) {
+    const liveSchema = own(tree, schema);
+    if (liveSchema !== undefined && !isEnabled(liveSchema)) continue;
+    for (const [table, ofTable] of ofSchema) {
+      const liveTable = table === undefined ? undefined : own(liveSchema?.tables, table);
+      if (liveTable !== undefined && !isEnabled(liveTable)) continue;
+      for (const nodes of ofTable)
+        for (const column of nodes.columns ?? [undefined]) {
+          const path = pathOf(schema, table, column);
+          const state = judge(path, nodes);
+          if (state === "ended" || state === "gone") ended.add(keyIn(path, nodes.as));
+          if (state === "gone") gone.push(nodeText(path));
+          if (typeof state === "object") say(path, nodes, state.instruction);
+        }
+    }
+  }
+  const names = account.list(integrations).byId.get(unit.liveId)?.name ?? unit.name;
+  const message = `${andMore(gone, "node", { shown: 10 })} of ${names} ${gone.length === 1 ? "is" : "are"} gone, and nothing new beside ${gone.length === 1 ? "it" : "them"} is readable. The next apply forgets that ${gone.length === 1 ? "it was" : "they were"} kept hashed or disabled.`;
+  return {
+    manual: onePerNode(manual),
+    problems: gone.length === 0 ? [] : [{ address, code: "I_KEPT_GONE", severity: "info", message }],
+    hasEnded: (path, as) => ended.has(keyIn(path, as)),
+  };
+}
+
+/** A column that was kept hashed and disabled is one finding. */
+function onePerNode(manual: DiffResult["manual"]): DiffResult["manual"] {
+  const byNode = new Map<string, DiffResult["manual"][number]>();
+  for (const one of manual) {
+    const node = one.path.slice(0, one.path.lastIndexOf("/"));
+    if (!byNode.has(node)) byNode.set(node, one);
+  }
+  return [...byNode.values()];
+}
+
+const keyIn = (path: NodePath, as: KeptNodes["as"]): string => nodePointer(path, as);
+
+const keyOf = ({ as }: KeptNodes): "hashed" | "enabled" => (as === "hashed" ? "hashed" : "enabled");
+
+const pathOf = (schema: string, table: string | undefined, column: string | undefined): NodePath =>
+  table === undefined ? [schema] : column === undefined ? [schema, table] : [schema, table, column];
+
+/** "held": the account or a planned change keeps it. "gone": nothing new is readable beside it. */
+type State = "held" | "ended" | "gone" | { readonly instruction: string };
+
+function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (path: NodePath, nodes: KeptNodes) => State {
+  const { address, liveId, rules } = unit;
+  const hasChanged = before.manifests !== account.manifests;
+  const replacements = replacementsIn(unit, { tree, account, before });
+  const isKeptByManifests = (path: NodePath): boolean => keepsByManifests(rules, tree, path);
+  const hasLeft = (by: Address): boolean => {
+    const name = account.list(integrations).byId.get(liveId)?.name;
+    const was = account.covered.get(by)?.get(liveId);
+    return was !== undefined && was !== name && !unit.manifests.includes(by);
+  };
+  return (path, nodes) => {
+    const pointer = nodePointer(path, keyOf(nodes));
+    if (account.ignored(address, pointer)) return "ended";
+    const { schema, table, column } = nodesAt(tree, path);
+    const what = `${nodes.as} since ${nodes.since.slice(0, 10)}`;
+    const node = path.length === 1 ? schema : path.length === 2 ? table : column;
+    if (path.length === 3 && table !== undefined && table.columns === undefined)
+      return hasChanged && !isKeptByManifests(path)
+        ? "ended"
+        : {
+            instruction: `The service shows no columns of ${nodeText(path.slice(0, 2))}, so it is not known whether ${path[2]} is still unreadable (${what}). Have the service discover the schema again, or give it up:`,
+          };
+    if (node !== undefined) {
+      // The selector's own finding counts its columns.
+      if (isKeptByManifests(path) || hasLeft(nodes.by)) return "held";
+      if (hasChanged) return "ended";
+      if (!isReadable(node, path.length === 3)) return "held";
+      return {
+        instruction: `${nodeText(path)} is readable (${what}): nothing in the manifests has changed, but ${nodes.by} no longer applies to it. Add it to a rule, or give it up:`,
+      };
+    }
+    if (hasChanged && !isKeptByManifests(path)) return "ended";
+    const { names, isExact, above } = replacements(path, nodes);
+    if (names.length === 0) return "gone";
+    const [goneAt, it] = above.length === path.length ? [nodeText(path), ""] : [nodeText(above), `, and with it ${nodeText(path)}`];
+    const found = isExact
+      ? `${andMore(names, "name", { shown: 5 })} ${names.length === 1 ? "is" : "are"} new and readable`
+      : `${names.length === 1 ? `${names[0]} may have replaced it and is` : `one of ${andMore(names, "name", { shown: 5 })} may have replaced it; they are`} readable`;
+    return { instruction: `${goneAt} is gone${it} (${what}), ${found}. Add a rule for what is new, or give it up:` };
+  };
+}
+
+const isReadable = ({ enabled, hashed }: { readonly enabled?: boolean; readonly hashed?: boolean }, isColumn: boolean): boolean =>
+  enabled !== false && !(isColumn && hashed === true);
+
+/** Whether manifests keep the node, or a node above it. It need not be live. */
+function keepsByManifests(rules: SchemaConfigUnit["rules"], tree: LiveSchemas, [schema, table, column]: NodePath): boolean {
+  const isOff = (path: NodePath): boolean => managedEnabled(managedAt(rules, tree, path)) === false;
+  if (isOff([schema])) return true;
+  if (table === undefined) return false;
+  if (isOff([schema, table])) return true;
+  if (column === undefined) return false;
+  const { enabled, hashed } = managedAt(rules, tree, [schema, table, column]).resolution;
+  return enabled === false || hashed === true;
+}
+
+interface Replacements {
+  readonly names: readonly string[];
+  readonly isExact: boolean;
+  /** The uppermost node that is gone. */
+  readonly above: NodePath;
+}
+
+/** What is new and readable beside the uppermost node of a path that is gone. */
+function replacementsIn(unit: SchemaConfigUnit, { tree, before }: Input): (path: NodePath, nodes: KeptNodes) => Replacements {
+  const known = new Map<string, Pick<Replacements, "names" | "isExact">>();
+  return ([schema, table, column], { among }) => {
+    const { schema: liveSchema, table: liveTable } = nodesAt(tree, table === undefined ? [schema] : [schema, table]);
+    const ofSchema = before.schemas.get(schema);
+    const [above, live, kept]: readonly [NodePath, Readonly<Record<string, unknown>>, Iterable<string | undefined>] =
+      liveSchema === undefined || table === undefined
+        ? [[schema], tree, before.schemas.keys()]
+        : liveTable === undefined || column === undefined
+          ? [[schema, table], liveSchema.tables, ofSchema?.keys() ?? []]
+          : [[schema, table, column], liveTable.columns ?? {}, (ofSchema?.get(table) ?? []).flatMap(({ columns = [] }) => columns)];
+    const digest = among?.[above.length - 1];
+    const found = getOrAdd(known, JSON.stringify([above.slice(0, -1), digest]), () => {
+      const all = new Set([...kept].flatMap((name) => name ?? []));
+      const gone = [...all].filter((name) => !Object.hasOwn(live, name));
+      const { names, isExact } = newNames(digest, { live: Object.keys(live), gone });
+      const beside = names
+        .filter((name) => isExact || !all.has(name))
+        .map((name) =>
+          pathOf(
+            above.length === 1 ? name : schema,
+            above.length === 1 ? undefined : above.length === 2 ? name : table,
+            above.length === 3 ? name : undefined,
+          ),
+        );
+      return { names: beside.filter((path) => hasReadable(unit, tree, path)).map(nodeText), isExact };
+    });
+    return { ...found, above };
+  };
+}
+
+/** Whether data of the node is readable, and no manifest keeps it from being so. */
+function hasReadable({ rules }: SchemaConfigUnit, tree: LiveSchemas, path: NodePath): boolean {
+  const [schema, table, column] = path;
+  const live = nodesAt(tree, path);
+  if (live.schema === undefined || !isEnabled(live.schema)) return false;
+  const isOpen = (at: NodePath): boolean => !keepsByManifests(rules, tree, at);
+  const inTable = (name: string, one: LiveTable): boolean =>
+    isEnabled(one) &&
+    (one.columns === undefined
+      ? isOpen([schema, name])
+      : Object.entries(one.columns).some(([of, value]) => isReadable(value, true) && isOpen([schema, name, of])));
+  if (table === undefined) return Object.entries(live.schema.tables).some(([name, one]) => inTable(name, one));
+  if (live.table === undefined || !isEnabled(live.table)) return false;
+  if (column === undefined) return inTable(table, live.table);
+  return live.column !== undefined && isReadable(live.column, true) && isOpen(path);
+}
+
+/** The digests of the names beside the nodes of a table. */
+export function namesBeside(tree: LiveSchemas): (schema: string, table: string | undefined) => readonly string[] {
+  const schemas = namesDigest(Object.keys(tree));
+  const ofSchemas = new Map<string, string>();
+  return (schema, table) => {
+    if (table === undefined) return [schemas];
+    const { tables = {} } = own(tree, schema) ?? {};
+    const columns = own(tables, table)?.columns;
+    const ofSchema = getOrAdd(ofSchemas, schema, () => namesDigest(Object.keys(tables)));
+    return [schemas, ofSchema, ...(columns === undefined ? [] : [namesDigest(Object.keys(columns))])];
+  };
+}
+
+/** The kept nodes that another integration has by the same name, and whose data is readable there. */
+export function readableElsewhere(schemas: KeptIntegration["schemas"], tree: LiveSchemas): readonly string[] {
+  const found = new Set<string>();
+  for (const [schema, tables] of schemas)
+    for (const [table, all] of tables)
+      for (const { columns = [undefined] } of all)
+        for (const column of columns) {
+          const path = pathOf(schema, table, column);
+          const live = nodesAt(tree, path);
+          const at = [live.schema, ...(table === undefined ? [] : [live.table])];
+          const isOpen = at.every((node) => node !== undefined && isEnabled(node));
+          if (isOpen && (column === undefined || (live.column !== undefined && isReadable(live.column, true)))) found.add(nodeText(path));
+        }
+  return [...found];
+}
