@@ -9,7 +9,6 @@ import { explainCommand } from "../features/explain/index.ts";
 import { getCommand } from "../features/get/index.ts";
 import { importCommand } from "../features/import/index.ts";
 import { initCommand } from "../features/init/index.ts";
-import { listCommand } from "../features/list/index.ts";
 import { planCommand } from "../features/plan/index.ts";
 import { bindCommand, recordsCommand, resolveCommand, unbindCommand } from "../features/records/index.ts";
 import { registerCommand } from "../features/register/index.ts";
@@ -31,7 +30,7 @@ const apply = applyCommand(async () => (await import("../features/plan/command.t
 /** The commands by the groups of the help, in its order. */
 export const commandGroups: Readonly<Record<string, readonly Declared[]>> = {
   "Every day:": [init, importCommand, validateCommand, planCommand, apply, driftCommand, explainCommand, showCommand, catalogCommand],
-  "Inspect:": [listCommand, getCommand, registerCommand, auditCommand],
+  "Inspect:": [getCommand, registerCommand, auditCommand],
   "Records:": [bindCommand, unbindCommand, resolveCommand, recordsCommand],
   "Set up:": [doctorCommand, serveCommand, schemaCommand],
   "CI:": [ciCommand],

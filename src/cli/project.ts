@@ -60,10 +60,9 @@ function checkSelection({ only, exclude }: Selection, { resources, problems }: P
       const ofObject = objectPattern(pattern);
       // Which integrations a SchemaConfig selects is only known after reading.
       if (addresses.some(nameMatcher([ofObject])) || (hasSchemas && mayMatchKind(schemasKind)(pattern))) continue;
-      const near = didYouMean(ofObject, addresses);
-      throw new DimsyncError("E_USAGE", `${flag} ${JSON.stringify(pattern)} does not match the address of any manifest.${near}`, {
-        command: "dimsync list",
-      });
+      const near =
+        didYouMean(ofObject, addresses) || (addresses[0] === undefined ? "" : ` An address is Kind/name, such as ${addresses[0]}.`);
+      throw new DimsyncError("E_USAGE", `${flag} ${JSON.stringify(pattern)} does not match the address of any manifest.${near}`);
     }
 }
 

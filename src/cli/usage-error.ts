@@ -2,7 +2,7 @@ import type { Command, CommanderError } from "commander";
 import { DimsyncError } from "../core/model/errors.ts";
 import { capitalized } from "../core/text/describe.ts";
 
-/** Options of other tools, and options and commands of earlier versions, with what to use instead. */
+/** Options of other tools, with what to use instead. */
 const habits: ReadonlyMap<string, string> = new Map([
   ["auto-approve", "To skip the confirmation, use --yes."],
   ["force", 'There is no --force. To lift a guard, name it: --allow NAME="reason".'],
@@ -12,8 +12,6 @@ const habits: ReadonlyMap<string, string> = new Map([
   ["base-url", "To choose the account without a config, set the variable DIMSYNC_BASE_URL."],
   ["api-key", "No option takes the API key. Set the variable DIMSYNC_API_KEY."],
   ["json", "For JSON, use -o json."],
-  ["test", "`dimsync test` was removed. Write a Policy, or `expect` in a manifest: dimsync plan checks both."],
-  ["no-cache", "dimsync no longer keeps plans: every plan compares everything, so remove the option."],
 ]);
 
 /** Commander's error in the form of all other errors, with the help command for the command line. */

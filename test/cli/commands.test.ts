@@ -59,24 +59,6 @@ describe("schema", () => {
   });
 });
 
-describe("list", () => {
-  test("prints address, id and file of each manifest, without reading the account", async () => {
-    const cwd = quickstart();
-    const { code, stdout, stderr } = await dimsyncHere(["list"], { cwd });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^ADDRESS +ID +FILE\n/u);
-    expect(stdout).toMatch(/^Tag\/pii +- +manifests\/tags\.yaml:\d+$/mu);
-    const listed = JSON.parse((await dimsyncHere(["list", "-o", "json"], { cwd })).stdout);
-    expect(listed).toContainEqual({ target: "demo", address: "Tag/pii", file: "manifests/tags.yaml", line: expect.any(Number) });
-  });
-
-  test("prints the recorded id", async () => {
-    const cwd = quickstart();
-    await dimsyncHere(["bind", "Tag/pii=t-1"], { cwd });
-    expect((await dimsyncHere(["list"], { cwd })).stdout).toMatch(/^Tag\/pii +t-1 +/mu);
-  });
-});
-
 describe("get", () => {
   test("prints aligned tables of lists", async () => {
     const { stdout } = await dimsyncHere(["get", "users"], { cwd: quickstart() });
@@ -93,12 +75,5 @@ describe("get", () => {
     expect(JSON.parse((await dimsyncHere(["get", "user", "u-1", "-o", "json"], { cwd })).stdout)).toMatchObject({
       email: "dana@example.com",
     });
-  });
-
-  test("prints Markdown", async () => {
-    const cwd = quickstart();
-    expect((await dimsyncHere(["get", "tags", "-o", "markdown"], { cwd })).stdout).toMatch(
-      /^\| id \| name \|.*\n\| --- \|.*\n\| `t-1` \| `PII` \|/u,
-    );
   });
 });

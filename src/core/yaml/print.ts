@@ -39,10 +39,6 @@ export function blockLines(value: JsonValue, layout = topLevel): readonly string
   return membersOf(value as JsonMap).flatMap(([key, member]) => memberLines(key, member, layout));
 }
 
-/** Values in block style, as the documents of one text. */
-export const yamlDocuments = (values: readonly JsonValue[]): string =>
-  values.map((value) => `${blockLines(value).join("\n")}\n`).join("---\n");
-
 /** Lines of one member of a block map, indentation included. */
 export function memberLines(key: string, value: JsonValue, layout = topLevel): readonly string[] {
   const start = `${indent(layout)}${stringYaml(key)}:`;

@@ -1,5 +1,5 @@
 import type { Context } from "../../cli/context.ts";
-import { listingFormats, listingForms } from "../../cli/listing-forms.ts";
+import { listingForms } from "../../cli/listing-forms.ts";
 import { auditWindow } from "../../cli/moments.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
@@ -17,7 +17,7 @@ const columns = ["timestamp", "actor.email", "event", "context.userAgent", "cont
 export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> {
   const { io, flags } = context;
   const window = auditWindow(flags, Date.now());
-  checkOutputs(context, listingFormats);
+  checkOutputs(context, ["human", "json"]);
   const project = await loadOneProject(context, { account: true, interruptible: true });
   const { missing, ...value } = await withRun(context, (run) => auditEntries(project, { window, actor: flags.actor }, run));
   if (missing !== undefined) io.stderr(`${missing}\n`);

@@ -1,6 +1,6 @@
 import type { Context } from "../../cli/context.ts";
 import type { GlobalFlags } from "../../cli/flags.ts";
-import { listingFormats, listingForms } from "../../cli/listing-forms.ts";
+import { listingForms } from "../../cli/listing-forms.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
@@ -23,7 +23,7 @@ import { didYouMean } from "../../core/text/suggest.ts";
 export async function runGet(context: Context<GlobalFlags>, kind: string, id: string | undefined): Promise<ExitCode> {
   const { io } = context;
   const query = liveQuery(kind, id);
-  checkOutputs(context, listingFormats);
+  checkOutputs(context, ["human", "json"]);
   const project = await loadOneProject(context, { account: true, interruptible: true });
   const { value, rows, columns } = await withRun(context, (run) => readLive(project, query, run));
   await deliverForms(context, listingForms({ value, rows, columns, isTty: io.stdoutIsTty }));
