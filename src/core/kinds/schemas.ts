@@ -14,7 +14,6 @@ export { readSchemas, withColumns } from "./schema-config/read.ts";
 export type { RuleCache } from "./schema-config/rules/rule-cache.ts";
 export { ruleSetsIn, spliceRules } from "./schema-config/rules/rule-sets.ts";
 export {
-  isUncovered,
   type Known,
   labelsOfColumn,
   type NodeState,

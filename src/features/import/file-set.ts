@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../core/model/json/json.ts";
 import type { SourceLocation } from "../../core/model/problem.ts";
 import { eolOf } from "../../core/text/lines.ts";
-import { type Edit, valueEdits } from "../../core/yaml/diff.ts";
+import type { Edit } from "../../core/yaml/diff.ts";
 import { editYaml } from "../../core/yaml/edit.ts";
 import type { DocumentText } from "./document-text.ts";
 
@@ -9,8 +9,6 @@ import type { DocumentText } from "./document-text.ts";
 interface FileSet {
   /** Appends documents to a file, or creates one that begins with `header`. */
   append(path: string, documents: readonly DocumentText[], header: string): void;
-  /** Changes the spec of a document. Returns false if the form of the file does not allow it. */
-  change(path: string, place: SourceLocation, before: unknown, after: unknown): boolean;
   /** Sets a member of the metadata of a document. Returns false if the form of the file does not allow it. */
   setMetadata(path: string, place: SourceLocation, member: readonly [key: string, value: JsonValue]): boolean;
   /** The changes since the last call, by path. Forgets the texts. */
@@ -53,12 +51,6 @@ export function createFileSet(read: (path: string) => string | undefined): FileS
       const file = open(path);
       file.isMetadata = false;
       for (const { text } of documents) file.text = withDocument(file.text, text, header);
-    },
-    change(path, place, before, after) {
-      const file = open(path);
-      file.isMetadata = false;
-      // Specs are JSON, although their types do not say so.
-      return edit(file, place, valueEdits(before as JsonValue, after as JsonValue, ["spec"]));
     },
     setMetadata: (path, place, [key, value]) => edit(open(path), place, [{ type: "set", path: ["metadata", key], value }]),
     take() {

@@ -28,13 +28,13 @@ import { didYouMean } from "../../core/text/suggest.ts";
 import { type Adoption, adopt } from "./adopt.ts";
 import { type ImportFolders, importFolders, newFilesIn } from "./folder.ts";
 import {
+  isInUse,
   type LimitedManifest,
   limitedManifests,
   loadedBy,
   manifestsElsewhere,
   type OtherTarget,
   sharedManifests,
-  sharingWith,
 } from "./other-targets.ts";
 import { type Imported, type ImportedFile, type ImportReport, importedFile, importReport } from "./report.ts";
 import { importSchemas, unitsById } from "./schemas/import-schemas.ts";
@@ -61,7 +61,7 @@ interface ProjectImport {
 }
 
 /**
- * Writes manifests and bindings for live objects, or updates them, and plans the result. What a manifest covers stays as it is. If the
+ * Writes manifests and bindings for live objects, and plans the result. What a manifest covers stays as it is. If the
  * schemas of an integration cannot be read, that is a failure in the report and the others continue. Sends GET only; writes files. Throws
  * ProblemsError, E_LOCKED while an apply runs, E_OUTPUT if a file cannot be written, and ServiceError if a list cannot be read.
  */
@@ -150,8 +150,7 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
   const { load, addresses, dryRun = false, literal = false } = input.options;
   const selection = createSelection(addresses ?? []);
   const { target } = given.settings;
-  const sharing = sharingWith(others);
-  const newFiles = newFilesIn(folders, target, sharing.isInUse);
+  const newFiles = newFilesIn(folders, target, isInUse(others));
   const { isSelected } = selection;
   const adoptIn = async (project: Project) => {
     const created = { targets: newFiles.targets, taken: new Set(project.elsewhere.map(({ address }) => address)) };
@@ -195,7 +194,7 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
     ...adoption.pins.flatMap(([resource, id]) => writer.setMetadata(resource, "id", pinsOf(resource, { [target]: id }, others)) ?? []),
   ];
   await writeObjects(writer, adoption);
-  const schemas = await importSchemas(adoption, { ...created, reads, writer, sharing, account: bound, literal, signal, onProgress });
+  const schemas = await importSchemas(adoption, { ...created, reads, writer, account: bound, literal, signal, onProgress });
   if (bind !== undefined) await Promise.all([...adoption.bindings].map(([address, binding]) => bind(address, binding)));
   return {
     addresses: [...new Set([...adoption.addresses, ...schemas.addresses])].sort(byText),

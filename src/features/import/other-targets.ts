@@ -24,19 +24,9 @@ export interface ImportFailure {
   readonly message: string;
 }
 
-/** Whether other targets are concerned. */
-export interface Sharing {
-  /** Whether the SchemaConfig decides in another target: its selector does, or its integration is bound there. */
-  readonly decidesElsewhere: (config: Resource<SchemaConfigSpec>, integration: Address) => boolean;
-  /** Whether another target is already planned: a new manifest would be part of its plan. */
-  readonly isInUse: boolean;
-}
-
-export const sharingWith = (others: readonly OtherTarget[]): Sharing => ({
-  decidesElsewhere: (config, integration) =>
-    loadedBy(config, others).some((target) => selectsLiveNames(config.spec, target) || target.bindings.has(integration)),
-  isInUse: others.some((target) => target.bindings.size > 0 || target.resources.some((one) => appliesByName(one, target))),
-});
+/** Whether another target is already planned: a new manifest would be part of its plan. */
+export const isInUse = (others: readonly OtherTarget[]): boolean =>
+  others.some((target) => target.bindings.size > 0 || target.resources.some((one) => appliesByName(one, target)));
 
 const appliesByName = (resource: Resource, target: OtherTarget): boolean =>
   isSchemaConfig(resource) && selectsLiveNames(resource.spec, target);

@@ -6,7 +6,7 @@ import { type Boundary, refuseOutside } from "../../core/manifests/boundary.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import type { Address } from "../../core/model/address.ts";
 import type { JsonValue } from "../../core/model/json/json.ts";
-import type { Resource, SchemaConfigSpec } from "../../core/model/resource.ts";
+import type { Resource } from "../../core/model/resource.ts";
 import { writeAtomic } from "../../core/records/files/atomic.ts";
 import type { DocumentText } from "./document-text.ts";
 import { createFileSet, type FileChange } from "./file-set.ts";
@@ -23,16 +23,8 @@ interface WriterOptions {
   readonly onFile: (change: FileChange) => void;
 }
 
-/** A SchemaConfig whose spec gets what nothing covered. */
-interface ChangedConfig {
-  readonly resource: Resource<SchemaConfigSpec>;
-  readonly spec: SchemaConfigSpec;
-}
-
 /** Edits and new documents, collected per file and written with `flush`. */
 export interface Writer {
-  /** Undefined if the file is edited as asked. */
-  readonly change: (changed: ChangedConfig) => ImportFailure | undefined;
   /** Sets a member of `metadata`. Undefined if the file is edited as asked. */
   readonly setMetadata: (resource: Resource, member: "targets" | "id", value: JsonValue) => ImportFailure | undefined;
   /** Adds documents to a file in the folder for new files: "tags.yaml". */
@@ -53,11 +45,6 @@ export function createWriter(project: Project, { cwd, boundary, newFiles, dryRun
     files.append(path, documents, header(project, path));
   };
   return {
-    change({ resource: { address, place, spec: before }, spec }) {
-      if (files.change(resolve(cwd, place.file), place, before, spec)) return undefined;
-      const message = `${place.file} uses a variable, or an anchor that other values share, so import cannot change it in place. Edit it by hand.`;
-      return { address, message };
-    },
     setMetadata({ address, place, name }, member, value) {
       if (files.setMetadata(resolve(cwd, place.file), place, [member, value])) return undefined;
       const message = `Import cannot set metadata.${member} in ${place.file}. Write it by hand: metadata: { name: ${name}, ${member}: ${JSON.stringify(value)} }.`;

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { canonicalJson, type JsonValue } from "../../../src/core/model/json/json.ts";
 import { toPointer } from "../../../src/core/model/json/pointer.ts";
-import { applyEdits, valueEdits } from "../../../src/core/yaml/diff.ts";
+import { applyEdits } from "../../../src/core/yaml/diff.ts";
 import { editYaml } from "../../../src/core/yaml/edit.ts";
 import fc from "../../support/fast-check.ts";
+import { valueEdits } from "./value-edits.ts";
 import { json } from "./values.ts";
 
 test("the edits turn one value into the other", () => {

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Document, isScalar, type Node, parse, parseAllDocuments, parseDocument, visit } from "yaml";
 import { canonicalJson, type JsonValue } from "../../../src/core/model/json/json.ts";
-import { type Edit, valueEdits } from "../../../src/core/yaml/diff.ts";
+import type { Edit } from "../../../src/core/yaml/diff.ts";
 import { editYaml } from "../../../src/core/yaml/edit.ts";
 import { blockLines, inlineYaml } from "../../../src/core/yaml/print.ts";
 import fc, { anyCodePoint } from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
+import { valueEdits } from "./value-edits.ts";
 import { map } from "./values.ts";
 
 const change = (text: string, after: JsonValue): string => {

@@ -19,13 +19,13 @@ test.each<readonly [sentence: string, text: string, documents: readonly string[]
 });
 
 test("a change and a new document are written at their places, with the line breaks of the file", () => {
-  const text = "%YAML 1.2\r\n---\r\nspec: { a: 1 }\r\n---\r\nspec: { a: 1 } # two\r\n---\r\nspec: {}\r\n";
+  const text = "%YAML 1.2\r\n---\r\nmetadata: { name: a }\r\n---\r\nmetadata: { name: b } # two\r\n---\r\nspec: {}\r\n";
   const files = createFileSet(() => text);
-  expect(files.change("a.yaml", place(1), { a: 1 }, { a: 2 })).toBe(true);
+  expect(files.setMetadata("a.yaml", place(1), ["id", "x"])).toBe(true);
   files.append("a.yaml", [{ address: "Tag/t", text: "kind: Tag\n" }], "");
   const [change] = files.take();
   expect(change?.after.split("\r\n")).toEqual([
-    ...["%YAML 1.2", "---", "spec: { a: 1 }", "---", "spec: { a: 2 } # two"],
+    ...["%YAML 1.2", "---", "metadata: { name: a }", "---", "metadata: { name: b, id: x } # two"],
     ...["---", "spec: {}", "---", "kind: Tag", ""],
   ]);
 });
@@ -39,8 +39,8 @@ test("every document of a new file names the schema, because editors apply the l
 
 test("many documents of one file are changed", () => {
   const count = 50;
-  const one = `spec: { a: 1 }\n# ${"x".repeat(300)}\n`;
+  const one = `metadata: { name: a }\n# ${"x".repeat(300)}\n`;
   const files = createFileSet(() => Array.from({ length: count }, () => one).join("---\n"));
-  for (let index = 0; index < count; index++) expect(files.change("a.yaml", place(index), { a: 1 }, { a: 2 })).toBe(true);
-  expect(files.take()[0]?.after.match(/a: 2/gu)).toHaveLength(count);
+  for (let index = 0; index < count; index++) expect(files.setMetadata("a.yaml", place(index), ["id", "x"])).toBe(true);
+  expect(files.take()[0]?.after.match(/id: x/gu)).toHaveLength(count);
 });

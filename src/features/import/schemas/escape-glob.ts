@@ -7,10 +7,3 @@ export function escapeGlob(name: string): string | undefined {
 
 /** Those of the names that a pattern can have. */
 export const patternsOf = (names: readonly string[]): readonly string[] => names.flatMap((name) => escapeGlob(name) ?? []);
-
-/** The name from which `escapeGlob` made the pattern; undefined for a glob and for a `!pattern`. */
-export function nameOfPattern(pattern: string): string | undefined {
-  if (/^[\w -]*$/u.test(pattern)) return pattern;
-  if (pattern.startsWith("!") || /(?<!\\)(?:\\\\)*[*?[\]{}]/u.test(pattern)) return undefined;
-  return pattern.replaceAll(/\\(.)/gsu, "$1");
-}

@@ -2,27 +2,24 @@ import type { RunReads } from "../../../core/engine/reads/cached-reads.ts";
 import { readAhead } from "../../../core/engine/reads/read-account.ts";
 import type { AccountView } from "../../../core/kinds/kind.ts";
 import { integrationAddress, isSchemaConfig, kindNames, schemaConfigAddress } from "../../../core/kinds/manifests.ts";
-import { readSchemas, type SchemaConfigUnit, schemaUnits, tablesToRead } from "../../../core/kinds/schemas.ts";
+import { readSchemas, type SchemaConfigUnit, schemaUnits } from "../../../core/kinds/schemas.ts";
 import { type Address, kindOf } from "../../../core/model/address.ts";
 import { readOr, ServiceError } from "../../../core/model/errors.ts";
 import type { LiveSchemas } from "../../../core/model/live.ts";
 import type { SchemaConfigSpec } from "../../../core/model/resource.ts";
 import type { OnProgress } from "../../../core/model/runtime/progress.ts";
-import type { TablePath } from "../../../core/model/schema-tree.ts";
 import { counted } from "../../../core/text/counts.ts";
 import { freeName } from "../../../core/text/free-name.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
 import { type DocumentText, schemaConfigText } from "../document-text.ts";
-import type { ImportFailure, Sharing } from "../other-targets.ts";
+import type { ImportFailure } from "../other-targets.ts";
 import type { Writer } from "../writer.ts";
-import { extendSpec } from "./extend.ts";
 import { inferRules, literalSchemas } from "./infer-rules.ts";
 
 interface SchemasInput {
   readonly account: AccountView;
   readonly reads: RunReads;
   readonly writer: Writer;
-  readonly sharing: Sharing;
   /** metadata.targets of new manifests. */
   readonly targets: readonly string[] | undefined;
   /** Addresses of manifests of other targets. */
@@ -42,8 +39,8 @@ interface ImportedSchemas {
 
 /** The import so far. */
 interface Draft extends SchemasInput {
-  /** What decides for the integrations that are still to come, by live id. */
-  readonly units: Map<string, SchemaConfigUnit>;
+  /** The addresses of the SchemaConfigs that decide for integrations, by live id. */
+  readonly units: ReadonlyMap<string, SchemaConfigUnit>;
   /** Names of SchemaConfigs, new ones included. */
   readonly takenNames: Set<string>;
   readonly addresses: Address[];
@@ -51,7 +48,7 @@ interface Draft extends SchemasInput {
   readonly failures: ImportFailure[];
 }
 
-/** Reads the schemas of the adopted integrations one after the other, and writes each one's file. Throws what the reads and the writer throw. */
+/** Reads the schemas of the adopted integrations that no SchemaConfig selects one after the other, and writes each one's file. Throws what the reads and the writer throw. */
 export async function importSchemas(adoption: Adoption, input: SchemasInput): Promise<ImportedSchemas> {
   const { reads, writer, account, onProgress } = input;
   const takenNames = new Set(account.resources.filter(isSchemaConfig).map(({ name }) => name));
@@ -59,14 +56,18 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
   const total = adoption.integrations.length;
   let done = 0;
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
-  const read = ({ live }: NamedIntegration) =>
-    readOr(
-      () => readSchemas(reads, live.id, tablesOfPlan(draft.units.get(live.id))),
-      (failure) => failure,
-    );
+  const read = async ({ live }: NamedIntegration) =>
+    draft.units.has(live.id)
+      ? undefined
+      : await readOr(
+          () => readSchemas(reads, live.id),
+          (failure) => failure,
+        );
   for await (const { item, read: schemas } of readAhead(adoption.integrations, read)) {
     input.signal.throwIfAborted();
-    const { name } = item;
+    const { name, live } = item;
+    const unit = draft.units.get(live.id);
+    if (unit !== undefined) draft.addresses.push(unit.resource.address);
     const config = schemas === undefined ? undefined : adoptSchemas(draft, item, schemas);
     const [integration, others] = documentsOf(adoption, name);
     writer.addToIntegration(name, [...integration, ...(config === undefined ? [] : [config]), ...others]);
@@ -79,7 +80,7 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
 }
 
 /** What decides for each integration that a SchemaConfig selects, by live id. */
-export const unitsById = (account: AccountView): Map<string, SchemaConfigUnit> =>
+export const unitsById = (account: AccountView): ReadonlyMap<string, SchemaConfigUnit> =>
   new Map(schemaUnits(account).units.map((unit) => [unit.liveId, unit]));
 
 /** The new documents in the integration's file: its own, and those behind its schemas. */
@@ -89,53 +90,23 @@ function documentsOf({ documents }: Adoption, name: string): readonly [readonly 
   return [inFile.filter(isIntegration), inFile.filter((document) => !isIntegration(document))];
 }
 
-/** Import has to read the columns of the same tables as the plan after it. */
-const tablesOfPlan =
-  (unit: SchemaConfigUnit | undefined) =>
-  (live: LiveSchemas): readonly TablePath[] =>
-    unit === undefined ? [] : tablesToRead(unit.rules, live, undefined);
-
 /** Adopts the schemas of one integration, and returns its new SchemaConfig if there is one. */
-function adoptSchemas(draft: Draft, { live, name }: NamedIntegration, read: LiveSchemas | ServiceError): DocumentText | undefined {
-  const { units, addresses, notices, failures } = draft;
+function adoptSchemas(draft: Draft, { name }: NamedIntegration, read: LiveSchemas | ServiceError): DocumentText | undefined {
+  const { notices, failures } = draft;
   if (read instanceof ServiceError) {
     failures.push({ address: schemaConfigAddress(name), message: read.message });
     return undefined;
   }
-  const unit = units.get(live.id);
-  // Frees what the unit has cached about the names of this integration.
-  units.delete(live.id);
-  if (unit !== undefined) addresses.push(unit.resource.address);
   const { schemas, left } = withoutNul(read);
   if (left > 0)
     notices.push(
       `${counted(left, "name")} in the schemas of ${integrationAddress(name)} ${left === 1 ? "contains" : "contain"} a NUL character, which manifests cannot contain, and ${left === 1 ? "is" : "are"} not imported.`,
     );
-  const isEmpty = Object.keys(schemas).length === 0;
-  if (unit === undefined) {
-    if (!isEmpty) return createConfig(draft, name, schemas);
-    notices.push(
-      `The service shows no schemas of ${integrationAddress(name)}, so import wrote no SchemaConfig for it. If it shows some later, run import again.`,
-    );
-  } else if (isEmpty)
-    // While a source is discovered again, it has no schemas for a time. That does not mean that they are gone.
-    notices.push(`The service returned no schemas for Integration/${name}, so ${unit.resource.address} was not changed.`);
-  else extendConfig(draft, { name, schemas, unit });
+  if (Object.keys(schemas).length > 0) return createConfig(draft, name, schemas);
+  notices.push(
+    `The service shows no schemas of ${integrationAddress(name)}, so import wrote no SchemaConfig for it. If it shows some later, run import again.`,
+  );
   return undefined;
-}
-
-/** Adds what nothing covers to the SchemaConfig of this integration alone. */
-function extendConfig(
-  { sharing, literal, writer, failures }: Draft,
-  { name, schemas, unit }: { readonly name: string; readonly schemas: LiveSchemas; readonly unit: SchemaConfigUnit },
-): void {
-  const { resource } = unit;
-  const isShared = resource.spec.integrations !== undefined || sharing.decidesElsewhere(resource, integrationAddress(name));
-  if (isShared) return;
-  const spec = extendSpec(unit, schemas, literal);
-  if (spec === resource.spec) return;
-  const failure = writer.change({ resource, spec });
-  if (failure !== undefined) failures.push(failure);
 }
 
 /** A new SchemaConfig for what is off or hashed. */

@@ -20,34 +20,24 @@ interface InferredRules {
   readonly schemas: SchemaTree;
 }
 
-/** Ids of the rules that import writes and updates: `live-tables-off`, `live-columns-hashed-2`. */
-export const liveRuleId = /^live-(?:schemas-off|tables-off|columns-(?:off|hashed|off-hashed))(?:-all)?(?:-\d+)?$/u;
-
-interface InferOptions {
-  /** Ids of the configuration's other rules. */
-  readonly takenIds?: ReadonlySet<string>;
-  /** False if only a part of the nodes is in `live`: then no rule may match others. */
-  readonly isWhole?: boolean;
-}
-
 /** The result does not depend on the order of the keys. */
-export function inferRules(live: LiveSchemas, { takenIds = new Set(), isWhole = true }: InferOptions = {}): InferredRules {
+export function inferRules(live: LiveSchemas): InferredRules {
   const names = Object.keys(live).sort(byText);
   const profiles = new Map(
     names.flatMap((name): readonly (readonly [string, SchemaProfile])[] => {
       const [schema, pattern] = [own(live, name), escapeGlob(name)];
-      return schema === undefined || pattern === undefined ? [] : [[name, profileOf(pattern, schema, isWhole)]];
+      return schema === undefined || pattern === undefined ? [] : [[name, profileOf(pattern, schema)]];
     }),
   );
   const inOrder = [...profiles.values()];
   const schemaStates = names.map((name) => [name, own(live, name)?.enabled] as const);
   const drafts = [
-    ...offRules({ level: "schemas", key: "schema", isWhole }, schemaStates),
-    ...grouped(inOrder.flatMap((profile) => tableRules(profile, isWhole))),
+    ...offRules({ level: "schemas", key: "schema" }, schemaStates),
+    ...grouped(inOrder.flatMap(tableRules)),
     ...grouped(inOrder.flatMap(columnRules)),
     ...grouped(inOrder.flatMap(listedRules)),
   ];
-  return { rules: withIds(drafts, takenIds), schemas: withoutRules(live, profiles) };
+  return { rules: withIds(drafts), schemas: withoutRules(live, profiles) };
 }
 
 /** A rule before it has its id. */
@@ -86,12 +76,12 @@ interface SchemaProfile {
   readonly off: ReadonlySet<string>;
 }
 
-function profileOf(pattern: string, schema: LiveSchema, isWhole: boolean): SchemaProfile {
+function profileOf(pattern: string, schema: LiveSchema): SchemaProfile {
   const tables = Object.keys(schema.tables).sort(byText);
-  const leavesOut = isWhole && isMostlyOff(Object.values(schema.tables).map(({ enabled }) => enabled));
+  const leavesOut = isMostlyOff(Object.values(schema.tables).map(({ enabled }) => enabled));
   const listed = leavesOut ? tables.filter((table) => isReplicated(schema, table)) : tables;
   const off = new Set(listed.filter((table) => own(schema.tables, table)?.enabled === false));
-  return { pattern, schema, listed, off, byName: isWhole ? sameEverywhere(schema, listed) : new Map() };
+  return { pattern, schema, listed, off, byName: sameEverywhere(schema, listed) };
 }
 
 function sameEverywhere(schema: LiveSchema, listed: readonly string[]): ReadonlyMap<string, Protected> {
@@ -145,11 +135,11 @@ function listedRules({ schema, pattern, listed, off, byName }: SchemaProfile): r
   }));
 }
 
-function tableRules({ pattern, schema }: SchemaProfile, isWhole: boolean): readonly DraftRule[] {
+function tableRules({ pattern, schema }: SchemaProfile): readonly DraftRule[] {
   const tables = Object.entries(schema.tables)
     .map(([table, { enabled }]) => [table, enabled] as const)
     .sort(([a], [b]) => byText(a, b));
-  const rules = offRules({ level: "tables", key: "table", isWhole }, tables);
+  const rules = offRules({ level: "tables", key: "table" }, tables);
   return rules.map((rule) => ({ ...rule, match: { schema: [pattern], ...rule.match } }));
 }
 
@@ -169,18 +159,14 @@ function grouped(drafts: readonly DraftRule[]): readonly DraftRule[] {
 interface Off {
   readonly level: "schemas" | "tables";
   readonly key: "schema" | "table";
-  readonly isWhole: boolean;
 }
 
 /** A rule that lists what is off; if most are off: all except those that are not. */
-function offRules(
-  { level, key, isWhole }: Off,
-  nodes: readonly (readonly [name: string, enabled: boolean | undefined])[],
-): readonly DraftRule[] {
+function offRules({ level, key }: Off, nodes: readonly (readonly [name: string, enabled: boolean | undefined])[]): readonly DraftRule[] {
   const off = nodes.flatMap(([name, enabled]) => (enabled === false ? [name] : []));
   const others = nodes.flatMap(([name, enabled]) => (enabled === false ? [] : [name]));
   const canExclude = others.every((name) => escapeGlob(name) !== undefined);
-  const isAll = isWhole && canExclude && isMostlyOff(nodes.map(([, enabled]) => enabled));
+  const isAll = canExclude && isMostlyOff(nodes.map(([, enabled]) => enabled));
   const names = isAll ? ["*", ...patternsOf(others).map((name) => `!${name}`)] : patternsOf(off);
   return names.length === 0 ? [] : [{ id: `live-${level}-off${isAll ? "-all" : ""}`, match: { [key]: names }, set: { enabled: false } }];
 }
@@ -218,8 +204,8 @@ function protectedIn(live: LiveSchemas, isWritten: (path: readonly string[]) => 
   return tree;
 }
 
-function withIds(drafts: readonly DraftRule[], taken: ReadonlySet<string>): readonly SchemaRule[] {
-  const used = new Set(taken);
+function withIds(drafts: readonly DraftRule[]): readonly SchemaRule[] {
+  const used = new Set<string>();
   return drafts.map(({ id, match, set }) => {
     const unique = freeName(id, (one) => used.has(one));
     used.add(unique);
