@@ -143,6 +143,36 @@ test.each([
   expect(all).not.toContain("dana");
 });
 
+test.each(["plan", "drift"])("%s: an event about the object is said once, and never beside a column", (command) => {
+  const { change, write, documents } = walk();
+  change(["customers", "email"], { hashed: false }, objectOnly);
+  write(keptEmail, ownCity);
+  const made = documents(command);
+  expect(made.human.match(/Orders was changed by dana@example\.com, 20\d\d-\d\d-\d\d \d\d:\d\d UTC/gu)).toHaveLength(1);
+  for (const [format, text] of Object.entries({ ...made, json: "" }))
+    for (const line of text.split(/\n|<(?:br|tr|li|p|div|h\d)\b/u))
+      if (line.includes("dana")) expect(line, format).not.toMatch(/customers/u);
+  const changes = changesIn(made.json);
+  expect(changes.map(({ origin, attribution }) => [origin, attribution]).sort()).toEqual([
+    ["config", undefined],
+    ["drift", undefined],
+  ]);
+});
+
+test.each(["plan", "drift"])("%s: an event that names the column is said beside this column only", (command) => {
+  const { change, write, documents } = walk();
+  change(["customers", "email"], { hashed: false }, 'Column email of customers of integration a1 "Orders" un-hashed');
+  write(keptEmail, ownCity);
+  const made = documents(command);
+  expect(made.human).toMatch(/customers\.email[^~]*un-hashed by dana@example\.com, 20\d\d-\d\d-\d\d \d\d:\d\d UTC/u);
+  expect(made.human.split("\n").filter((line) => line.includes("city") && line.includes("dana"))).toEqual([]);
+  const changes = changesIn(made.json);
+  expect(changes.map(({ origin, attribution }) => [origin, attribution?.actor]).sort()).toEqual([
+    ["config", undefined],
+    ["drift", dana],
+  ]);
+});
+
 test.each<[what: string, lose: (walk: Walk) => void]>([
   ["there is no git repository", ({ remove }) => remove(".git")],
   ["the recorded commit is forged", ({ git, forge }) => forge(git("rev-parse", "HEAD"), "ab".repeat(20))],

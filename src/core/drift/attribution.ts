@@ -17,7 +17,8 @@ import { fitOf, type Topic, topicOf } from "./event-topics.ts";
 // Attribution finds the audit log entry that explains a difference. Entries are free text, so they are matched by the id or name of
 // the object. Of several entries about the object, those about the same topic win, then those that name the column or table, then the
 // newest. An entry about another topic never counts: whoever paused an integration did not change its columns. If no entry names the
-// object, and exactly one write in the window has no other explanation, that entry is the last guess ("window").
+// object, and exactly one write in the window has no other explanation, that entry is the last guess ("window"). Only an entry that names
+// the column, table or schema ("exact") says who changed it. Any other one says it of the object only.
 
 /** What the report does not contain about its objects. */
 interface KnownObjects {
@@ -30,7 +31,7 @@ const ownAgent = /^dimsync\/\S+ \(run\/(?<run>[^)]+)\)/u;
 /** Older entries about one object are ignored. */
 const maxPerObject = 500;
 
-/** The report with the best attribution for each difference. Changes that only the manifests made (origin "config") have none. */
+/** The report with the best attribution for each difference, or for its object. What only the manifests changed (origin "config") has none. */
 export function attribute(report: Plan, entries: readonly AuditEntry[], known: KnownObjects = {}): Plan {
   const ids = idsIn(report, known);
   const find = finder(entries, report, ids);
@@ -51,13 +52,17 @@ const liveNames = ({ liveId, liveName }: Pick<Item, "liveId" | "liveName">, { id
 function attributeItem(item: Item, byAddress: ObjectNames, findAny: Find): Item {
   if (item.action === "create" || item.action === "bind") return item;
   const find = findAny(liveNames(item, byAddress));
+  const ofObject = new Set<Attribution>();
   const changes = withTraces(item.changes, ({ path, origin }) => {
     if (origin === "config") return {};
     const topic = topicOf(item.address, path, item.action === "relate");
     const attribution = find(topic, nodesOf(item.address, path));
-    return attribution === undefined ? {} : { attribution };
+    if (attribution?.confidence === "exact") return { attribution };
+    if (attribution !== undefined) ofObject.add(attribution);
+    return {};
   });
-  return { ...item, changes };
+  const [newest] = [...ofObject].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  return { ...item, changes, ...defined({ attribution: newest }) };
 }
 
 function attributeStep(step: Manual, byAddress: ObjectNames, find: Find): Manual {
@@ -66,6 +71,7 @@ function attributeStep(step: Manual, byAddress: ObjectNames, find: Find): Manual
   if (step.origin === "config" || path.startsWith("/spec/")) return step;
   const renamed = path === "/name" ? [step.expected, step.actual].filter((name) => typeof name === "string") : [];
   const attribution = find({ ...object, names: [...object.names, ...renamed] })(topicOf(address, path, false), nodesOf(address, path));
+  if (path.startsWith("/schemas/") && attribution?.confidence !== "exact") return step;
   return attribution === undefined ? step : { ...step, attribution };
 }
 
@@ -101,7 +107,9 @@ interface Ranked {
   readonly rank: number;
   readonly order: number;
   readonly text: string;
-  readonly attribution: Attribution;
+  readonly likely: Attribution;
+  /** If the event also names the node of the difference. */
+  readonly exact: Attribution;
 }
 
 const isBetter = (one: Ranked, other: Ranked | undefined): boolean =>
@@ -115,7 +123,8 @@ function rankedBy(candidates: readonly Candidate[], topic: Topic): (nodes: reado
   const all = candidates.flatMap(({ event, confidence }, order): readonly Ranked[] => {
     const fit = fitOf(event.unquoted, topic);
     const rank = (confidence === "exact" ? 1000 : 0) + fit * 100;
-    return fit === 0 ? [] : [{ rank, order, text: event.text, attribution: toAttribution(event, confidence) }];
+    const [likely, exact] = [toAttribution(event, "likely"), toAttribution(event, confidence)];
+    return fit === 0 ? [] : [{ rank, order, text: event.text, likely, exact }];
   });
   const byWord = new Map<string, Ranked[]>();
   for (const one of all) for (const each of new Set(wordsIn(one.text))) getOrAdd(byWord, each, () => []).push(one);
@@ -138,10 +147,12 @@ function rankedBy(candidates: readonly Candidate[], topic: Topic): (nodes: reado
     }
     const { naming: ofTable, best } = table;
     const named = name === undefined ? [] : naming(name);
-    return bestOf(
+    const found = bestOf(
       named.map((one) => raised(ofTable.has(one) ? raised(one) : one)),
       best,
-    )?.attribution;
+    );
+    // Raised once for each name.
+    return found !== undefined && found.rank % 100 === nodes.length ? found.exact : found?.likely;
   };
 }
 
@@ -200,12 +211,14 @@ function objectNames(address: Address, ids: ReadonlyMap<Address, string>): Objec
   return { ...(id === undefined ? {} : { id }), names: name === undefined ? [] : [name] };
 }
 
-/** The table and column of a difference, or the resource of a relation. */
+/** The column with its table, the table or the schema of a difference, or the resource of a relation. */
 function nodesOf(address: Address, path: string): readonly string[] {
   const resource = parseAddress(address)?.resource;
   if (resource !== undefined) return [resource.replace(/^[A-Za-z]+\//u, "")];
-  const segments = fromPointer(path);
-  return segments[0] === "schemas" ? [segments[3], segments[5]].filter((name) => name !== undefined) : [];
+  const [list, schema, , table, , column] = fromPointer(path).slice(0, -1);
+  return list === "schemas"
+    ? [...(column === undefined ? [] : [column]), table ?? schema].reverse().filter((name) => name !== undefined)
+    : [];
 }
 
 const isOwn = ({ context }: AuditEntry): boolean => context.userAgent !== undefined && ownAgent.test(context.userAgent);
@@ -255,6 +268,7 @@ export function withOtherProjects(report: Plan, known: readonly KnownRun[]): Pla
     ...report,
     items: report.items.map((item) => ({
       ...item,
+      ...judged(item.address, item.attribution),
       changes: item.changes.map((entry) => ({ ...entry, ...judged(item.address, entry.attribution) })),
     })),
     manual: report.manual.map((step) => ({ ...step, ...judged(step.address, step.attribution) })),

@@ -4,6 +4,7 @@ import { allowedHosts, allowedHostsVariable, isAllowedHost } from "../model/sett
 import { isLoopback } from "../model/settings/base-url.ts";
 import type { NotifySettings } from "../model/settings/config.ts";
 import type { Secret } from "../model/settings/secret.ts";
+import { attributionText, originText, traceText } from "../render/report/attribution.ts";
 import type { HttpRequest, SendOptions } from "../service/send-request.ts";
 import { moreOf } from "../text/lists.ts";
 import { wholePath } from "../text/paths.ts";
@@ -84,12 +85,17 @@ export function notificationBody(input: NotificationInput, format: NonNullable<N
 
 function slackText({ report, summary: { counts, exit } }: NotificationInput): string {
   const lines = linesOf(report);
+  const events = report.items.filter(({ attribution }) => attribution?.own !== true).map(attributionText);
   const rest = lines.length - maxLines;
   return [
     `*${!report.complete ? "Incomplete drift report" : exit === 0 ? "No drift" : "Drift"} in ${plain(report.target)}* (${plain(report.account)})`,
     `${counts.differences} differences, ${counts.exposed} of them exposed; ${counts.manual} manual; ${counts.policy} policy findings`,
     ...lines.slice(0, maxLines),
     ...(rest > 0 ? [`… ${moreOf(rest, "difference")}`] : []),
+    ...[...new Set(events)]
+      .filter((text) => text !== "")
+      .slice(0, maxLines)
+      .map(plain),
   ].join("\n");
 }
 
@@ -109,14 +115,9 @@ function linesOf(report: Plan): readonly string[] {
   ];
 }
 
-function by({ origin, attribution }: Pick<Change | Manual, "origin" | "attribution">): string {
-  const isKnown = attribution !== undefined && !attribution.own;
-  const who = isKnown ? (attribution.actor ?? "a user without an e-mail address") : "";
-  const sure = isKnown && attribution.confidence !== "exact" ? `, ${attribution.confidence}` : "";
-  const parts = [origin === undefined || origin === "unknown" ? "" : origin, who === "" ? "" : `${plain(who)}${sure}`].filter(
-    (part) => part !== "",
-  );
-  return parts.length === 0 ? "" : ` (${parts.join("; ")})`;
+function by(traced: Change | Manual): string {
+  const text = traced.attribution?.own === true ? originText(traced.origin) : traceText(traced);
+  return text === "" ? "" : ` (${plain(text)})`;
 }
 
 /** " public.users.email hashed". */

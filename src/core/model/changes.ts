@@ -52,7 +52,8 @@ export const isOutside = ({ origin }: Pick<ChangeFacts, "origin">): boolean => o
 
 /** Who made the changes and the differences of manual steps, as far as it is known. */
 export function* eachAttribution({ items, manual }: Pick<Plan, "items" | "manual">): Generator<Attribution> {
-  for (const { attribution } of [...items.flatMap(({ changes }) => changes), ...manual]) if (attribution !== undefined) yield attribution;
+  for (const { attribution } of [...items, ...items.flatMap(({ changes }) => changes), ...manual])
+    if (attribution !== undefined) yield attribution;
 }
 
 /** Collects changes of nodes. Those with the same facts (the same object), field and level become one entry, in the order of the first. */

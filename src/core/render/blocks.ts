@@ -89,6 +89,8 @@ export interface ChangeBlock extends Required<Pick<Entry, "sign" | "tone" | "lab
   readonly isShort: boolean;
   /** Of a short block, or what all names have in common. */
   readonly trace: Traced;
+  /** "Orders was changed by dana@example.com, 2026-03-03 07:55 UTC", in a drift report; "" without such an event. */
+  readonly event: string;
   readonly cause: string;
   /** Of the rule of a short block. */
   readonly reason: string;

@@ -3,7 +3,7 @@ import { driftSummary } from "../../core/drift/summary.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { eachChange } from "../../core/model/changes.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
-import type { Change, Plan, Result } from "../../core/model/plan.ts";
+import type { Change, Item, Plan, Result } from "../../core/model/plan.ts";
 import type { ControllerMode } from "../../core/model/settings/config.ts";
 import { applyAccount } from "../../core/operations/apply.ts";
 import { driftAccount } from "../../core/operations/drift.ts";
@@ -126,12 +126,11 @@ function findingsOf({ items, manual, policy }: Plan): readonly Finding[] {
     const isExposed = false;
     if (item.action === "create" || item.action === "bind")
       return item.action === "bind" ? [] : [{ what: "is missing", place: item.address, isExposed }];
-    const object = item.liveName ?? item.address;
     return Array.from(eachChange(item), (change) => ({
       what: whatText(change),
       place: item.address,
       isExposed: change.risk === "exposed",
-      ...traceOf(change, object),
+      ...traceOf(change, item),
     }));
   });
   const byHand = manual.map(({ address, path }) => ({ what: `${wholePath(path)} must be changed by hand`.trim(), place: address }));
@@ -149,11 +148,15 @@ function whatText({ path, field, risk }: Change): string {
   return `${wholePath(path)} differs`.trim();
 }
 
-/** Who changed it. Only an event that names the node names a person beside it. */
-function traceOf({ attribution }: Change, object: string): Pick<Finding, "actor" | "at" | "event"> {
-  if (attribution === undefined || attribution.own) return {};
-  const { actor = "a user without an e-mail address", at, confidence } = attribution;
-  return confidence === "exact" ? { actor, at } : { event: `${object} was changed by ${actor}`, at };
+/** Who changed it. Only an event that names the node names a person beside it; another one says that the object was changed. */
+function traceOf(
+  { origin, attribution }: Change,
+  item: Pick<Item, "address" | "liveName" | "attribution">,
+): Pick<Finding, "actor" | "at" | "event"> {
+  const found = attribution ?? (origin === "config" ? undefined : item.attribution);
+  if (found === undefined || found.own) return {};
+  const { actor = "a user without an e-mail address", at } = found;
+  return attribution === undefined ? { event: `${item.liveName ?? item.address} was changed by ${actor}`, at } : { actor, at };
 }
 
 /** Sends only what protects, within the guards and under the lease of the records, and compares again. */
@@ -168,7 +171,7 @@ async function repair(project: Project, compared: Compared, options: CheckOption
   const names = sent.map(({ address, node }) => `${address} ${node}`);
   const what = visible(andMore(names, "change"));
   const repairs = sent.map(({ address, path, field, risk, ...change }) => {
-    const { actor = null, at = null } = traceOf({ path, field, risk, ...change }, "");
+    const { actor = null, at = null } = traceOf({ path, field, risk, ...change }, { address });
     return { address, path, actor, changedAt: actor === null ? null : at };
   });
   if (!(await beginRepairs(database, repairs, { ...checked, what }))) return compared;

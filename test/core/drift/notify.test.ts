@@ -24,7 +24,7 @@ describe("the body of a notification", () => {
     });
     expect(body["manual"]).toEqual([expect.objectContaining({ id: "m-3f2a91" }), expect.objectContaining({ id: "m-b07c11" })]);
     expect(body["text"]).toContain("*Drift in prod*");
-    expect(body["text"]).toContain("`Schemas/orders public.users.email hashed` (drift; dana@example.com)");
+    expect(body["text"]).toContain("`Schemas/orders public.users.email hashed` (drift; changed by dana@example.com, 2026-02-28 16:40 UTC)");
     expect(body["text"]).toContain("manual: `Integration/orders paused`");
   });
 

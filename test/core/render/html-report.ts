@@ -26,7 +26,7 @@ export const tracedReport: Plan = {
       Array.from(eachChange(each), ({ field: _, ...one }, index) => {
         const origin = origins[index % origins.length] ?? "unknown";
         if (origin === "config" || each.action === "relate") return { ...one, origin };
-        return { ...one, origin, attribution: index === 3 ? { ...run, confidence: "likely" as const } : dana };
+        return { ...one, origin, attribution: index === 3 ? run : dana };
       }),
     ),
   })),

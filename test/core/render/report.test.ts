@@ -37,7 +37,9 @@ test("what one user changed in the account is one line, however many columns it 
     plan({ items: [item({ changes: paths.map((path) => change({ path, origin: "drift", attribution })) })] }),
   );
   expect(entry?.rows).toHaveLength(1);
-  expect(textOf(entry?.rows?.[0]?.[0]?.[0] ?? "")).toMatch(/public\.t\.c0 hashed.* and 99,?99\d more values; dana@example\.com/u);
+  expect(textOf(entry?.rows?.[0]?.[0]?.[0] ?? "")).toMatch(
+    /public\.t\.c0 hashed.* and 99,?99\d more values; changed by dana@example\.com/u,
+  );
 });
 
 describe("changes are grouped by rule", () => {
@@ -214,20 +216,20 @@ test("a missing tag relation says what lacks the tag, that it is missing, and wh
   const report = plan({ kind: "DriftReport", items: [relation("b27d")] });
   const options = { color: false, verbose: false };
   expect(renderHuman(report, { ...options, width: 120 })).toContain(
-    "missing on Integration billing (b27d)   drift; dana@example.com, 2026-03-03 07:55 UTC",
+    "missing on Integration billing (b27d)   drift; changed by dana@example.com, 2026-03-03",
   );
   expect(renderMarkdown(report, options)).toContain(
-    "(`t-3`) missing on Integration `billing` (`b27d`) (`pii-email, manifests/pii.yaml:9`); GDPR register 12; drift; dana&#64;&#8203;example.com, 2026-03-03 07:55 UTC",
+    "(`t-3`) missing on Integration `billing` (`b27d`) (`pii-email, manifests/pii.yaml:9`); GDPR register 12; drift; changed by dana&#64;&#8203;example.com, 2026-03-03 07:55 UTC",
   );
   expect(renderHtml(report, options)).toMatch(
     /<h4><strong>Tag\/gold#b27d<\/strong> .* is missing on Integration <code>billing<\/code> <code>b27d<\/code><\/h4>/u,
   );
   expect(renderers.github(report, options)).toContain(
-    "Tag/gold#b27d is missing on Integration billing (b27d); drift; dana@example.com, 2026",
+    "Tag/gold#b27d is missing on Integration billing (b27d); drift; changed by dana@example.com, 2026",
   );
   const many = plan({ kind: "DriftReport", items: ["a", "b", "c", "d"].map(relation) });
   expect(renderMarkdown(many, { ...options, byRule: true })).toContain(
-    "4 missing relations (`pii-email, manifests/pii.yaml:9`): `billing (a)`, `billing (b)`, `billing (c)` and 1 more relation; GDPR register 12; drift; dana",
+    "4 missing relations (`pii-email, manifests/pii.yaml:9`): `billing (a)`, `billing (b)`, `billing (c)` and 1 more relation; GDPR register 12; drift; changed by dana",
   );
 });
 

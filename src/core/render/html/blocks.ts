@@ -116,16 +116,18 @@ function changesHtml({ of, title }: NonNullable<Entry["changes"]>, words: Words)
 
 /** The changes of one item, or of many similar ones. */
 export function changeBlockHtml(block: ChangeBlock, words: Words): Html {
-  const { address, label, head, isSummary, isShort, trace, cause, reason, names, left, alert, calls, after } = block;
+  const { address, label, head, isSummary, isShort, trace, cause, reason, names, left, alert, calls, after, event } = block;
   const title = joined([...head.map(lineHtml), !isSummary && label, lineHtml(besideHead(block, mostNames))], " ");
   const beside = isShort && paragraph(joined([traceHtml(trace), code(cause), quiet(reason)], " "));
   const warning = alert !== "" && html`<p class="note bad">${alert}</p>`;
-  if (isShort && names.length > 0) return blocks(warning, folded(title, blocks(beside, list(names.map(code)))));
+  const said = event !== "" && paragraph(quiet(event));
+  if (isShort && names.length > 0) return blocks(warning, folded(title, blocks(said, beside, list(names.map(code)))));
   const requests = calls.map(({ times, text }) => joined([times, code(text)], " "));
   const all = [...requests.slice(0, 1), after.length > 0 && html`after ${andMore(after.map(code), "object")}`, ...requests.slice(1)];
   return blocks(
     isSummary ? html`<h3>${title}</h3>` : html`<h4>${title}</h4>`,
     warning,
+    said,
     !isShort && changeTable(block, isSummary ? `Changes by ${words.by}` : `Changes of ${address}`, words),
     left > 0 &&
       html`<p>${counted(left, `more ${words.change}`)} ${left === 1 ? "is" : "are"} not listed. ${code(`${words.command} -o json`)} prints all of them.</p>`,
@@ -206,8 +208,9 @@ const valueHtml = (text: string): Html => (text.startsWith("(") ? quiet(text) : 
 const whyCells = (why: ChangeWhy): readonly Html[] => [traceHtml(why.trace), joined([code(causeText(why)), quiet(why.reason)], html`<br>`)];
 
 /** The origin as a chip, the user with the time, and the event of the audit log. */
-function traceHtml({ origin, attribution }: Traced): Html {
-  const who = attributionText(attribution);
+function traceHtml(traced: Traced): Html {
+  const { origin, attribution } = traced;
+  const who = attributionText(traced);
   return joined(
     [
       origin !== undefined && chip(originText(origin), originTones[origin] ?? "quiet"),

@@ -125,23 +125,24 @@ function changeBlocks(blocks: readonly ChangeBlock[], detail: Detail, words: Wor
 const titleOf = (block: ChangeBlock): string => headText({ ...block, head: [...block.head, besideHead(block)] });
 
 function lineOf(block: ChangeBlock, detail: Detail, words: Words): string {
-  const { cause, reason, trace, names, noun, lines, isShort, alert } = block;
+  const { cause, reason, trace, names, noun, lines, isShort, alert, event } = block;
   const more = names.length > 0 ? andMore(names.map(code), noun) : isShort ? "" : countsText(lines, words);
   const head = spaced(titleOf(block), cause === "" ? "" : `(${code(cause)})`);
   const why = detail === "by object" ? "" : prose(reason);
-  return `- ${joinParts([joinParts([head, more], ": "), why, prose(traceText(trace)), alertText(isShort ? alert : "")], "; ")}`;
+  return `- ${joinParts([joinParts([head, more], ": "), why, prose(traceText(trace)), prose(event), alertText(isShort ? alert : "")], "; ")}`;
 }
 
 const alertText = (text: string): string => (text === "" ? "" : `⚠️ **${prose(text)}**`);
 
 function wholeOf(block: ChangeBlock, detail: Detail, words: Words): string {
-  const { rules, alert, calls, after } = block;
+  const { rules, alert, calls, after, event } = block;
   const shown = mostRules[detail];
   const requests = calls.map(({ times, text }) => spaced(times, code(text)));
   const first = after.length === 0 ? [] : [`after ${andMore(after.map(code), "object")}`];
   return joinParts(
     [
       `#### ${titleOf(block)}`,
+      prose(event),
       changeTable({ ...block, rules: rules.slice(0, shown) }, detail, words),
       rules.length > shown ? `… ${moreOf(rules.length - shown, "rule")}.` : "",
       alertText(alert),
@@ -173,7 +174,7 @@ function whyCells(why: ChangeWhy, detail: Detail): readonly string[] {
   return [
     isAlarm ? `⚠️ **${risk}**` : risk,
     originText(trace.origin),
-    prose(attributionText(trace.attribution)),
+    prose(attributionText(trace)),
     joinParts([code(causeText(why)), detail === "by object" ? "" : prose(reason)], "<br>"),
   ];
 }

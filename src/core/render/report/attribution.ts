@@ -1,9 +1,12 @@
-import type { Attribution, Change, Manual, Origin } from "../../model/plan.ts";
+import { defined } from "../../model/json/json.ts";
+import type { Attribution, Change, Item, Manual, Origin } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { joinParts } from "../../text/lists.ts";
 
-/** The origin of a difference, as far as it is known. */
-export type Traced = Pick<Change | Manual, "origin" | "attribution">;
+/** A difference with its origin and who made it, or an object with an event about it; as far as they are known. */
+export type Traced = Pick<Change | Manual, "origin" | "attribution"> &
+  Partial<Pick<Change, "field" | "before">> &
+  Partial<Pick<Item, "address" | "liveName">>;
 
 /** "drift", "config", "conflict"; "" if unknown. */
 export function originText(origin: Origin | undefined): string {
@@ -11,25 +14,28 @@ export function originText(origin: Origin | undefined): string {
 }
 
 /**
- * "dana@example.com, 2026-03-03 07:55 UTC (likely)"; "" without attribution. If a run of dimsync
- * created the object as declared, it did not cause the difference: it only shows since when the
- * difference exists.
+ * What an event says: "un-hashed by dana@example.com, 2026-03-03 07:55 UTC" of a node that it names, "Orders was changed by dana@example.com, …" of an object.
+ * "" without attribution. If a run of dimsync made a node as declared, it did not cause the difference: it only shows since when the difference exists.
  */
-export function attributionText(attribution: Attribution | undefined): string {
+export function attributionText(traced: Traced): string {
+  const { attribution, liveName, address = "" } = traced;
   if (attribution === undefined) return "";
-  if (attribution.own) return `new since the dimsync run of ${timeText(attribution.at)}`;
-  return `${actorText(attribution)}, ${timeText(attribution.at)}${sureTexts[attribution.confidence]}`;
+  const { own, confidence, at } = attribution;
+  const isNamed = confidence === "exact";
+  if (own && isNamed) return `new since the dimsync run of ${timeText(at)}`;
+  const by = own ? `by the dimsync run of ${timeText(at)}` : `by ${actorText(attribution)}, ${timeText(at)}`;
+  if (isNamed) return `${verbOf(traced)} ${by}`;
+  return `${visible(liveName ?? address)} was ${confidence === "likely" ? "" : "perhaps "}changed ${by}${confidence === "likely" ? "" : " (only the time fits)"}`;
 }
 
-/** How sure it is who made a change, after the time. */
-const sureTexts: Readonly<Record<Attribution["confidence"], string>> = {
-  exact: "",
-  likely: " (likely)",
-  window: " (only the time fits)",
+/** As the event words it. `before`: the value that the account has. */
+const verbOf = ({ attribution, field, before }: Traced): string => {
+  const isHashing = field === "hashed" && before !== undefined && /hash/iu.test(attribution?.event ?? "");
+  return !isHashing ? "changed" : before === true ? "hashed" : "un-hashed";
 };
 
-/** "drift; dana@example.com, 2026-03-03 07:55 UTC". */
-export const traceText = ({ origin, attribution }: Traced): string => joinParts([originText(origin), attributionText(attribution)], "; ");
+/** "drift; un-hashed by dana@example.com, 2026-03-03 07:55 UTC". */
+export const traceText = (traced: Traced): string => joinParts([originText(traced.origin), attributionText(traced)], "; ");
 
 /** The user who made the change; "" if unknown. */
 export function actorText({ actor, own }: Attribution): string {
@@ -50,17 +56,16 @@ export function timeText(iso: string): string {
 export function commonTrace(all: readonly Traced[]): Traced {
   const [first] = all;
   if (first === undefined) return {};
-  const { origin, attribution } = first;
+  const { origin, attribution, field, before } = first;
   const isOne = all.every(
     (one) =>
       one.attribution === attribution ||
       (one.attribution?.actor === attribution?.actor &&
         one.attribution?.own === attribution?.own &&
-        (attribution?.own !== true || one.attribution?.at === attribution.at) &&
-        one.attribution?.confidence === attribution?.confidence),
+        (attribution?.own !== true || one.attribution?.at === attribution.at)),
   );
   return {
     ...(origin !== undefined && all.every((one) => one.origin === origin) ? { origin } : {}),
-    ...(attribution !== undefined && isOne ? { attribution } : {}),
+    ...(attribution !== undefined && isOne ? { attribution, ...defined({ field, before }) } : {}),
   };
 }

@@ -283,6 +283,7 @@ function loosenedEntry(entry: Loosened): Entry {
 function outsideSection({ kind, items, loosened }: Plan): Section {
   const count = kind === "Plan" ? items.reduce((sum, item) => sum + changeCount(item, isOutside), 0) : 0;
   const lines = count === 0 ? [] : items.flatMap(outsideLines);
+  const events = count === 0 ? [] : items.map(attributionText).filter((text) => text !== "");
   const [is, does, them] = count === 1 ? ["is", "does", "it"] : ["are", "do", "them"];
   const isReview = loosened !== undefined;
   const note = isReview
@@ -295,13 +296,13 @@ function outsideSection({ kind, items, loosened }: Plan): Section {
     part: "attention",
     isPlain: true,
     isVital: true,
-    entries: count === 0 ? [] : [{ head: [[note]], rows: lines.map((text) => [[text]]), noun: "change" }],
+    entries: count === 0 ? [] : [{ head: [[note]], rows: [...lines, ...events].map((text) => [[text]]), noun: "change" }],
   };
 }
 
-/** "Schemas/orders: public.users.email hashed; dana@example.com, 2026-03-03 07:55 UTC", for each user. */
+/** "Schemas/orders: public.users.email hashed; un-hashed by dana@example.com, 2026-03-03 07:55 UTC", for each event. */
 const outsideLines = (item: Item): readonly string[] =>
-  grouped([...eachChange(item)].filter(isOutside), ({ attribution }) => attributionText(attribution)).map((same) => {
+  grouped([...eachChange(item)].filter(isOutside), attributionText).map((same) => {
     const nodes = same.map(({ path }) => wholePath(path));
-    return joinParts([`${item.address}: ${andMore(nodes, "value")}`, attributionText(same[0].attribution)], "; ");
+    return joinParts([`${item.address}: ${andMore(nodes, "value")}`, attributionText(same[0])], "; ");
   });

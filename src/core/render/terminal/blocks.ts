@@ -185,11 +185,12 @@ function noteLines(note: Line, screen: Screen): readonly string[] {
 
 /** The changes of one item, or of many similar ones. */
 export function changeBlock(block: ChangeBlock, words: Words, screen: Screen): Block {
-  const { head, trace, cause, names, noun, isShort, lines: changes, rules, alert, calls, after } = block;
+  const { head, trace, cause, names, noun, isShort, lines: changes, rules, alert, calls, after, event } = block;
   const { paint, width, verbose } = screen;
   const beside = cell(joinParts([traceText(trace), cause], "   "), paint.dim);
   const lines = [
     ...tableLines([[...headCells({ ...block, head: [...head, besideHead(block)] }, screen), beside]], "", width),
+    ...wrap(event, indent, width).map(paint.dim),
     ...(isShort ? wrap(andMore(names, noun), indent, width).map(paint.dim) : []),
     ...(isShort && !verbose ? [] : [...changeRows(changes, words, screen), ...ruleRows(rules, screen)]),
     ...wrap(alert, indent, width).map((line) => paint.bold(paint.red(line))),

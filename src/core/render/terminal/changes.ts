@@ -18,7 +18,7 @@ export function changeRows(lines: readonly ChangeLine[], words: Words, screen: S
     valueCell(line, words, screen),
     cell(line.risk, riskPaint(line, screen)),
     cell(originText(line.trace.origin), screen.paint.magenta),
-    cell(attributionText(line.trace.attribution)),
+    cell(attributionText(line.trace)),
     cell(line.decidedBy + (line.reason !== "" && (screen.verbose || line.risk === "exposes") ? ` (${line.reason})` : ""), screen.paint.dim),
     // An empty last column would take the place of the cause, which may wrap.
     ...(line.label === "" ? [] : [cell(line.label, screen.paint.dim)]),

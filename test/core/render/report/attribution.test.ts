@@ -10,23 +10,32 @@ const dana: Attribution = { actor: "dana@example.com", at: "2026-02-28T16:40:12.
 
 describe("the attribution in a line", () => {
   test.each<[string, Attribution, string]>([
-    ["a person", dana, "dana@example.com, 2026-02-28 16:40 UTC"],
-    ["a guess is marked", { ...dana, confidence: "likely" }, "dana@example.com, 2026-02-28 16:40 UTC (likely)"],
-    ["a guess by time alone, too", { ...dana, confidence: "window" }, "dana@example.com, 2026-02-28 16:40 UTC (only the time fits)"],
+    ["a node that the event names", dana, "changed by dana@example.com, 2026-02-28 16:40 UTC"],
+    ["what the event says of it", { ...dana, event: "email un-hashed" }, "un-hashed by dana@example.com, 2026-02-28 16:40 UTC"],
+    ["the object of the node", { ...dana, confidence: "likely" }, "Orders was changed by dana@example.com, 2026-02-28 16:40 UTC"],
+    [
+      "a guess by time alone",
+      { ...dana, confidence: "window" },
+      "Orders was perhaps changed by dana@example.com, 2026-02-28 16:40 UTC (only the time fits)",
+    ],
     [
       "a run of dimsync is not the cause: it shows since when the difference exists",
       { ...dana, userAgent: "dimsync/1 (run/7c)", own: true },
       "new since the dimsync run of 2026-02-28 16:40 UTC",
     ],
-    ["a time in another zone is unchanged", { ...dana, at: "2026-02-28T16:40:12+01:00" }, "dana@example.com, 2026-02-28T16:40:12+01:00"],
+    [
+      "a time in another zone is unchanged",
+      { ...dana, at: "2026-02-28T16:40:12+01:00" },
+      "changed by dana@example.com, 2026-02-28T16:40:12+01:00",
+    ],
   ])("%s", (_, attribution, text) => {
-    expect(attributionText(attribution)).toBe(text);
+    expect(attributionText({ attribution, liveName: "Orders", field: "hashed", before: false })).toBe(text);
   });
 
   test("nobody named", () => {
     const { actor: _, ...nobody } = dana;
-    expect(attributionText(nobody)).toBe("a user without an e-mail address, 2026-02-28 16:40 UTC");
-    expect(attributionText(undefined)).toBe("");
+    expect(attributionText({ attribution: nobody })).toBe("changed by a user without an e-mail address, 2026-02-28 16:40 UTC");
+    expect(attributionText({})).toBe("");
   });
 });
 
@@ -40,9 +49,11 @@ test("many differences name a user only if it is the same for all", () => {
 
 test("the terminal shows origin and user beside each difference", () => {
   const text = renderers.human(tracedReport, { color: false, verbose: false, width: 200 });
-  expect(text).toMatch(/email hashed +live false, desired true +exposed +drift +dana@example\.com, 2026-02-28 16:40 UTC +pii-email/u);
+  expect(text).toMatch(
+    /email hashed +live false, desired true +exposed +drift +changed by dana@example\.com, 2026-02-28 16:40 UTC +pii-email/u,
+  );
   expect(text).toMatch(/phone hashed +live false, desired true +exposed +config +pii-email/u);
-  expect(text).toContain("    drift; dana@example.com, 2026-02-28 16:40 UTC\n");
+  expect(text).toContain("    drift; changed by dana@example.com, 2026-02-28 16:40 UTC\n");
 });
 
 test("Markdown has columns for them only if they are known", () => {

@@ -5,7 +5,7 @@ import { type Action, type Attribution, type Item, isOfRelation } from "../../..
 import { andMore, grouped, joinParts } from "../../../text/lists.ts";
 import { actionSigns } from "../../../text/signs.ts";
 import { type Call, type ChangeBlock, code, id, type Line, muted, name, ref, type Tone } from "../../blocks.ts";
-import { commonTrace } from "../attribution.ts";
+import { attributionText, commonTrace } from "../attribution.ts";
 import { exposedText, isAlarm, riskCount, type Words } from "../words.ts";
 import { causeText, changeLines } from "./changes.ts";
 import { changesByRule, integrationOf } from "./rules.ts";
@@ -88,6 +88,7 @@ export function itemBlocks(all: readonly Item[], words: Words, most?: number): (
       target: targetLine(item, words),
       isShort,
       trace: only?.trace ?? {},
+      event: eventText([item], words),
       cause: only === undefined ? "" : causeText(only),
       reason: only?.reason ?? "",
       lines,
@@ -126,6 +127,7 @@ const empty = {
   isSummary: false,
   isShort: false,
   trace: {},
+  event: "",
   cause: "",
   reason: "",
   alert: "",
@@ -149,6 +151,7 @@ function rulesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
     target: isOne ? [] : [muted(`${group.length} integrations:`)],
     names: isOne ? [] : integrations,
     noun: "integration",
+    event: eventText(group, words),
     isSummary: true,
     rules: changesByRule(group, words),
     alert: alertText(
@@ -187,9 +190,19 @@ function namesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
     isShort: true,
     names: group.map((item) => (isBind ? item.address : relationName(item))),
     noun: isBind ? "id" : "relation",
+    event: eventText(group, words),
     trace: isBind ? {} : commonTrace(group.flatMap((item) => [...eachChange(item)])),
   };
 }
+
+/** Events about the objects. A plan has them beside what it undoes. */
+const eventText = (items: readonly Item[], { kind }: Words): string =>
+  kind === "DriftReport"
+    ? andMore(
+        [...new Set(items.map(attributionText))].filter((text) => text !== ""),
+        "event",
+      )
+    : "";
 
 /** `where`: the integrations, with the number of their columns. */
 function alertText(count: number, where: readonly string[], words: Words): string {
