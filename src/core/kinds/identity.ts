@@ -1,5 +1,7 @@
 import { type Address, type Binding, byText, kindOf } from "../model/address.ts";
+import { ServiceError } from "../model/errors.ts";
 import { isObject, type JsonValue } from "../model/json/json.ts";
+import { urlPath } from "../model/json/pointer.ts";
 import type { Blocked, Deferred, DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Listed } from "../model/service.ts";
@@ -142,4 +144,11 @@ export function goneObject({ address, id: pin }: Resource, id: string): DiffResu
   const forget = pin === undefined ? "unbind the address" : "unbind the address, remove metadata.id,";
   const instruction = `${address} refers to ${id}, which is gone from the account. dimsync never creates it again automatically. Remove the manifest; or ${forget} and plan again to look for another object, or to create one.`;
   return { ...emptyDiff, manual: [{ address, path: "", instruction, command: `dimsync unbind ${shellWord(address)}` }] };
+}
+
+/** The failure of a read that returns 404 of an object that something else in the account shows: it is not gone. `shownBy` is the subject of a sentence. */
+export function unreadable(list: string, id: string, shownBy: string): ServiceError {
+  const path = urlPath(["v1", list, id]);
+  const reason = `${shownBy} shows ${id}, but GET of it returns 404: it cannot be read with this key.`;
+  return new ServiceError("E_SERVICE_STATUS", `GET ${path}: ${reason}`, { method: "GET", path, sent: "answered", status: 404, reason });
 }

@@ -3,11 +3,11 @@ import { nodePath } from "../../cli/node-path.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { hasWord, parseEvent, wordsIn } from "../../core/drift/event-matching.ts";
 import { auditEvidence, describeEntry, isAboutAsset, isBefore, newestEntries } from "../../core/engine/reads/audit-log.ts";
-import { kindNamed } from "../../core/kinds/index.ts";
+import { kindNamed, lists } from "../../core/kinds/index.ts";
 import { assets, integrations } from "../../core/kinds/lists.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { isRelation, kindOf } from "../../core/model/address.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
+import { DimsyncError, readIfPossible } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import type { List, Reads } from "../../core/model/service.ts";
 import type { Settings } from "../../core/model/settings/config.ts";
@@ -155,6 +155,10 @@ async function checkObject(named: NamedObject, reads: Reads): Promise<string | u
   const kind = kindNamed(kindName);
   const existing = naturalKey === undefined ? undefined : await kind?.find?.(naturalKey, reads);
   const alike = existing === "gone" ? undefined : existing;
+  for (const list of lists.filter(({ name }) => name !== kind?.list?.name)) {
+    const shown = (await readIfPossible(() => reads.list(list)))?.items.find((one) => one.id === named.id);
+    if (shown !== undefined) throw other(named, `the list of ${list.name} shows it as ${JSON.stringify(shown.name ?? "")}`);
+  }
   return kind?.list === undefined ? checkUnlisted(named, alike, reads) : checkListed(named, alike, { list: kind.list, reads });
 }
 

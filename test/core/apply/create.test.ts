@@ -169,6 +169,8 @@ describe("a create whose response is lost", () => {
     const [id = ""] = archives(at.service.state());
     const resolve = async (given: string) => (await at.run(["resolve", "Asset/archive", `--created=${given}`])).stderr;
     expect(await resolve("d-12")).toContain('was not created as "d-12": the integration "Orders" shows it as "Warehouse" (snowflake).');
+    expect(await resolve("8f1c")).toContain('was not created as "8f1c": the list of integrations shows it as "Orders".');
+    expect(await resolve("t-3")).toContain('was not created as "t-3": the list of tags shows it as "Gold".');
     expect(await resolve("d-77")).toContain(`the audit log shows what that run created: Asset ${id} "archive" created (`);
     expect(await resolve("d-99")).toContain('was not created as "d-99": that id is bound to Asset/vault.');
     expect(await resolve(id)).toBe(`dimsync: Asset/archive was created and is bound to ${id}.\n`);

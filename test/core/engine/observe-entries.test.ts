@@ -119,3 +119,46 @@ describe("an entry of which the service shows a part", () => {
     expect(plan.blocked[0]?.message).toContain("--exclude Integration/crm");
   });
 });
+
+describe("an object that returns 404 by its id", () => {
+  const gone = instead(404, { code: "NotFound_Integration", message: "integration not found" });
+  const config = shops.replace("shop-shard-*", "shop-shard-01");
+
+  it("and that the list shows, cannot be read with this key: exit 1, and nobody is told to give it up", async () => {
+    const at = await scene(config, { meddle: ({ path }) => (path.includes(`/${id}`) ? gone : undefined) });
+    const { code, plan } = await at.plan();
+    expect([code, plan.blocked]).toMatchObject([1, [{ address: "Schemas/shop-shard-01", code: "E_READ_FAILED" }]]);
+    const text = JSON.stringify(plan);
+    expect(text).toContain("it cannot be read with this key");
+    expect(text).not.toMatch(/gone from the account|unbind/u);
+    // Nothing could be read.
+    expect((await at.apply()).code).toBe(1);
+  });
+
+  it("and that is a tag of the list: the same", async () => {
+    const at = await scene("apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: gold }\nspec: { name: Gold, exclusive: true }\n", {
+      meddle: ({ path }) => (path === "/v1/tags/t-3" ? instead(404, { code: "NotFound", message: "no" }) : undefined),
+    });
+    const { code, plan } = await at.plan();
+    expect([code, plan.manual]).toEqual([1, []]);
+  });
+
+  it("and that this run has created, is waited for", async () => {
+    let reads = 0;
+    const isHidden = (path: string): boolean => /^\/v1\/integrations\/(?!8f1c|51a)/u.test(path);
+    const manifests = `${integrationManifest("crm")}---\n${shops.replace('integrations: { names: ["shop-shard-*"] }', "integration: crm")}`;
+    const at = await scene(manifests, {
+      meddle: ({ method, path }, answer) => {
+        if (method !== "GET" || reads > 30) return undefined;
+        if (isHidden(path)) return reads++ > 30 ? undefined : gone;
+        if (path !== "/v1/integrations") return undefined;
+        const { data, ...rest } = structuredClone(answer) as { readonly data: { items: Entry[] } }; // of the embedded service
+        return { ...rest, data: { ...data, items: data.items.filter((item) => !isHidden(`/v1/integrations/${String(item["id"])}`)) } };
+      },
+    });
+    const { code, result } = await at.apply();
+    expect(JSON.stringify(result)).not.toContain("gone from the account");
+    expect([code, endings(result)["create Integration/crm"]]).toEqual([0, "done"]);
+    expect(endings(result)["update Schemas/crm"] ?? "done").toBe("done");
+  });
+});

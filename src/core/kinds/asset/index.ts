@@ -6,7 +6,7 @@ import type { Problem } from "../../model/problem.ts";
 import { type AssetSpec, problemIn, type Resource } from "../../model/resource.ts";
 import { bindCommand, resolveCommand } from "../../text/shell.ts";
 import { unknownValue } from "../hints.ts";
-import { blocked, boundIdentity, goneObject, unitPerManifest } from "../identity.ts";
+import { blocked, boundIdentity, goneObject, unitPerManifest, unreadable } from "../identity.ts";
 import type { AccountView, Conflict, DiffResult, Identity, ImportedObjects, Kind, Unit } from "../kind.ts";
 import { assetFields, assets, integrations, type LiveAsset, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
@@ -108,7 +108,10 @@ export const asset: Kind<AssetUnit, AssetLive> = {
 
   observe: async ({ liveId = "" }, reads) => {
     const found = await reads.one(assets, liveId);
-    return { references: [], asset: found, isGone: found === undefined && reads.offers?.("GET /v1/assets/{id}") === true };
+    const isGone = found === undefined && reads.offers?.("GET /v1/assets/{id}") === true;
+    if (isGone && referencesIn((await reads.list(integrations)).items).some(({ id }) => id === liveId))
+      throw unreadable(assets.name, liveId, "An integration");
+    return { references: [], asset: found, isGone };
   },
 
   diff({ address, resource, liveId }, live, account) {

@@ -13,6 +13,7 @@ import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource
 import type { NodeCause, TablePath } from "../../model/schema-tree.ts";
 import { andMore } from "../../text/lists.ts";
 import { nodeText } from "../../text/paths.ts";
+import { unreadable } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { isSchemaConfig, kindNames, manifestOfSchemas } from "../manifests.ts";
@@ -55,8 +56,8 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
 
   units: (resources, account) => units(resources as readonly Resource<SchemaConfigSpec>[], account),
 
-  observe: ({ liveId, rules }, reads, needs) =>
-    readOr(
+  async observe({ liveId, rules }, reads, needs) {
+    const read = await readOr(
       () =>
         readWithColumns(reads, liveId, (tree) => {
           const tables = tablesToRead(rules, tree, needs.policyColumns(liveId));
@@ -68,7 +69,13 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
         // The words of the service stand alone; what is wrong in a response needs its request.
         return { ...observedAt({}), notYet: failure.code === "E_MALFORMED_ANSWER" ? failure.message : failure.reason };
       },
-    ),
+    );
+    if (read !== undefined) return read;
+    if (needs.isNew(liveId)) return { ...observedAt({}), notYet: `GET of the integration ${liveId} returns 404.` };
+    const isListed = (await reads.list(integrations)).items.some(({ id }) => id === liveId);
+    if (isListed) throw unreadable(integrations.name, liveId, "The list of integrations");
+    return undefined;
+  },
 
   selection: {
     selectors: (resource) => [specOf(resource).integrations ?? []].flat(),

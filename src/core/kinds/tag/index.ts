@@ -4,7 +4,7 @@ import { problemIn, type Reference, type Resource, type TagSpec } from "../../mo
 import { bindCommand } from "../../text/shell.ts";
 import { fold, nearest, suggestion } from "../../text/suggest.ts";
 import { columnsOf, type Fields, readOnlyMessage, unintendedIn, writtenDocument } from "../fields.ts";
-import { bindItem, blocked, boundIdentity, candidateTexts, goneObject, recordedFor, unitPerManifest } from "../identity.ts";
+import { bindItem, blocked, boundIdentity, candidateTexts, goneObject, recordedFor, unitPerManifest, unreadable } from "../identity.ts";
 import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { integrations, type LiveTag, tagFields, tags, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
@@ -91,12 +91,13 @@ export const tag: Kind<TagUnit, LiveTag> = {
 
   // Only GET of a single tag returns its resources. If the manifest has no resources, the list is
   // enough.
-  observe: async ({ resource, liveId }, reads) =>
-    liveId === undefined
-      ? undefined
-      : hasResources(resource.spec)
-        ? await reads.one(tags, liveId)
-        : (await reads.list(tags)).items.find(({ id }) => id === liveId),
+  async observe({ resource, liveId }, reads) {
+    if (liveId === undefined) return undefined;
+    const listed = (await reads.list(tags)).items.find(({ id }) => id === liveId);
+    const live = hasResources(resource.spec) ? await reads.one(tags, liveId) : listed;
+    if (live === undefined && listed !== undefined) throw unreadable(tags.name, liveId, "The list of tags");
+    return live;
+  },
 
   diff(unit, live, account) {
     const { address, resource, liveId } = unit;
