@@ -127,7 +127,7 @@ export function ignoring(
     ignored: tests.length === 0 ? undefined : ignored,
     problems: expired.map(({ address, path, reason, until, place }) => {
       const message = `Differences of ${address} at ${path === "" ? "any path" : path} were ignored until ${until} (${reason}). They are shown and applied again. Remove the entry from dimsync.yaml, or set another date for the entry.`;
-      return problemAt(below(place, ["until"]), { code: "W_IGNORE_UNUSED", severity: "warning", message, address });
+      return problemAt(below(place, ["until"]), { code: "W_UNUSED", severity: "warning", message, address });
     }),
   };
 }
@@ -223,7 +223,7 @@ export function unmatchedIgnores(
 ): readonly Problem[] {
   const known = [...new Set(units.flatMap(account.addressesOf))];
   const noMatch = ({ place }: IgnoreEntry, member: "address" | "path", message: string): Problem =>
-    problemAt(below(place, [member]), { code: "W_IGNORE_UNUSED", severity: "warning", message });
+    problemAt(below(place, [member]), { code: "W_UNUSED", severity: "warning", message });
   return [
     ...entries
       .filter((entry) => isCurrent(entry, today) && !known.some(nameMatcher([objectPattern(entry.address)])))

@@ -58,7 +58,7 @@ export async function diagnose(project: Project, run: RunEnvironment): Promise<D
 /** Names that nothing has, labels that match nothing, and marks that are nearly those that a manifest looks for: they leave data readable. */
 const nameCodes: ReadonlySet<Code> = new Set<Code>([
   ...(["E_UNKNOWN_ADDRESS", "E_UNKNOWN_REFERENCE", "E_WRONG_SUBSTITUTION", "E_LABEL_CSV", "E_MISSING_NAME"] as const),
-  ...(["W_DUPLICATE_ID", "W_NO_MATCH", "W_IGNORE_UNUSED", "W_LABELS_DISAGREE"] as const),
+  ...(["W_DUPLICATE_ID", "W_NO_MATCH", "W_LABELS_DISAGREE"] as const),
   ...(["W_MISSING_NAME", "W_REFERENCE_NOT_DECLARED", "W_UNUSED"] as const),
 ]);
 

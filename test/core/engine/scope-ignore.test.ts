@@ -46,7 +46,7 @@ describe("an ignore entry covers", () => {
     const { problems } = ignoring([entry("Tag/pii", "/description", "2026-05-31"), entry("Tag/x", "", "2026-06-01")], "2026-06-01");
     expect(problems).toEqual([
       expect.objectContaining({
-        code: "W_IGNORE_UNUSED",
+        code: "W_UNUSED",
         severity: "warning",
         address: "Tag/pii",
         message: expect.stringContaining("until 2026-05-31 (theirs)"),

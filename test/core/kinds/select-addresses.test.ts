@@ -76,7 +76,7 @@ test("an ignore entry whose address matches nothing is a warning at its line, in
     { ...entry("Tag/x"), until: "2020-01-01" },
   ];
   const { plan, run } = await start(both, { ignore });
-  const unmatched = ({ diagnostics }: Plan) => diagnostics.filter(({ code }) => code === "W_IGNORE_UNUSED");
+  const unmatched = ({ diagnostics }: Plan) => diagnostics.filter(({ code }) => code === "W_UNUSED");
   const found = unmatched(await plan());
   expect(found.map(({ message }) => message)).toEqual([
     'No object has the address "Schemas/Ordres", so the entry ignores nothing (DPIA-41). Did you mean Schemas/Orders? Correct the address, or remove the entry.',
@@ -86,7 +86,7 @@ test("an ignore entry whose address matches nothing is a warning at its line, in
   for (const { file, line } of found) expect({ file, line }).toEqual({ file: "dimsync.yaml", line: expect.any(Number) });
   const expired = [expect.objectContaining({ message: expect.stringContaining("were ignored until 2020-01-01") })];
   expect(unmatched(await plan("--only", "Schemas/Billing"))).toEqual(expired);
-  expect((await run("drift")).stdout).toContain("W_IGNORE_UNUSED");
+  expect((await run("drift")).stdout).toContain("W_UNUSED");
 });
 
 test("an ignore entry whose path nothing has is a warning at its line", async () => {
@@ -98,7 +98,7 @@ test("an ignore entry whose path nothing has is a warning at its line", async ()
     ["/schemas/*/tables/*/columns/email", "Schemas/*", undefined],
   ];
   const { plan } = await start(both, { ignore: rows.map(([path, address]) => ({ address, path, reason: "theirs" })) });
-  const found = (await plan()).diagnostics.filter(({ code }) => code === "W_IGNORE_UNUSED");
+  const found = (await plan()).diagnostics.filter(({ code }) => code === "W_UNUSED");
   expect(found.map(({ message }) => message)).toEqual(
     rows.flatMap(([, , end]) => (end === undefined ? [] : [expect.stringContaining(end)])),
   );

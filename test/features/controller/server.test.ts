@@ -56,7 +56,7 @@ test("/readyz fails if an account is stale, and names none", async () => {
   expect([response.status, await response.text()]).toEqual([503, "1 not checked within three intervals\n"]);
 });
 
-test("a database that cannot be read is no text of an error", async () => {
+test("a database that cannot be read does not appear in an error", async () => {
   const failing = { rows: () => Promise.reject(new Error("password authentication failed for user canary")) } as unknown as Database;
   const page = await servePage(failing, { listen: "127.0.0.1:0", token: "" });
   onTestFinished(page.close);

@@ -17,7 +17,7 @@ export function allowances(
       const until = below(entry.place, ["until"]);
       if (days(entry) < 0) {
         const message = `The entry lifted ${entryText(entry)} until ${entry.until} (${entry.reason}). It has no effect any more. Remove it from dimsync.yaml.`;
-        return [problemAt(until, { code: "W_ALLOW_UNUSED", severity: "warning", message })];
+        return [problemAt(until, { code: "W_UNUSED", severity: "warning", message })];
       }
       if (days(entry) <= mostDays) return [];
       const message = `An entry may lift ${entryText(entry)} for at most ${mostDays} days, and ${entry.until} is later. Set an earlier date.`;

@@ -57,7 +57,7 @@ test("an entry for another object lifts nothing", async () => {
 });
 
 test.each<[days: number, code: string, exit: number, ofValidate: number]>([
-  [-1, "W_ALLOW_UNUSED", 3, 0],
+  [-1, "W_UNUSED", 3, 0],
   [32, "E_DATE_TOO_LATE", 1, 1],
 ])("an entry that ends in %i days is reported at its line, and lifts nothing", async (days, code, exit, ofValidate) => {
   const { run, allow, config } = await project();

@@ -3,7 +3,7 @@ import { allowances } from "../../../../src/core/engine/checks/allow.ts";
 import type { AllowEntry } from "../../../../src/core/model/settings/config.ts";
 
 test.each<[until: string, isCurrent: boolean, code: string | undefined]>([
-  ["2026-11-22", false, "W_ALLOW_UNUSED"],
+  ["2026-11-22", false, "W_UNUSED"],
   ["2026-11-23", true, undefined],
   ["2026-12-23", true, undefined],
   ["2026-12-24", false, "E_DATE_TOO_LATE"],

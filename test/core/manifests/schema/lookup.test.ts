@@ -24,8 +24,8 @@ test("definitions with the same name are equal in all schemas of kinds", () => {
   }
 });
 
-test("the entry for SchemaStore in docs/releasing.md has the address of the schema of dimsync.yaml", () => {
-  const [, entry = ""] = /```json\n([\s\S]*?)```/u.exec(readFileSync("docs/releasing.md", "utf8")) ?? [];
+test("the entry for SchemaStore in .github/RELEASING.md has the address of the schema of dimsync.yaml", () => {
+  const [, entry = ""] = /```json\n([\s\S]*?)```/u.exec(readFileSync(".github/RELEASING.md", "utf8")) ?? [];
   expect(JSON.parse(entry)).toMatchObject({ fileMatch: ["dimsync.yaml"], url: read("config")["$id"] });
 });
 

@@ -5,9 +5,9 @@ import { runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
 
-const docs = readFileSync(new URL("../../docs/policies.md", import.meta.url), "utf8");
+const docs = readFileSync(new URL("../../docs/data-protection.md", import.meta.url), "utf8");
 
-test("the policy of docs/policies.md is valid, and finds violations", async () => {
+test("the policy of docs/data-protection.md is valid, and finds violations", async () => {
   const service = await startService();
   onTestFinished(() => service.close());
   const [, declared = ""] = /```yaml\n(.*?)```/su.exec(docs) ?? [];
