@@ -216,7 +216,11 @@ export async function specTypes() {
   const types = {
     ...{ person, integrationRef, integrationSelector, pattern, match, columnTree, tableTree, schemaTree },
     writtenRule: { ...rule, properties: without(rule.properties, ["use"]), required: ["match"] },
-    ...{ columnPatterns: labelPatterns.properties.match, dbtSource: definitions.labelSource.properties.dbt },
+    ...{
+      columnPatterns: labelPatterns.properties.match,
+      csvSource: definitions.labelSource.properties.csv,
+      dbtSource: definitions.labelSource.properties.dbt,
+    },
     labelPatterns: { ...labelPatterns, properties: { ...labelPatterns.properties, match: { $ref: "columnPatterns" } } },
     createMembers: { ...integration.properties.create, properties: create },
     integrationSpec: { ...integration, properties: { ...integration.properties, create: { $ref: "create" } } },

@@ -2,8 +2,10 @@ import { CsvError, parse } from "csv-parse/sync";
 import type { LabelledColumn } from "../model/labels.ts";
 import { addAll } from "../model/maps.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
+import type { CsvSource } from "../model/resource.ts";
 import { conflictMarkers } from "../text/file-text.ts";
-import { didYouMean } from "../text/suggest.ts";
+import { andMore } from "../text/lists.ts";
+import { nearest } from "../text/suggest.ts";
 
 // A table of labelled columns, as a spreadsheet exports it: a header, then one row per column and label, separated by commas,
 // semicolons or tabs.
@@ -23,36 +25,45 @@ interface Row {
   readonly line: number;
 }
 
-/** The labels in a CSV file (RFC 4180). `file` is as shown. A file with problems labels nothing. */
-export function readCsvLabels(text: string, file: string): CsvLabels {
+/** The labels in a CSV file (RFC 4180). `file` is as shown; `mapped`: how it calls its columns. A file with problems labels nothing. */
+export function readCsvLabels(text: string, file: string, mapped: CsvSource["columns"] = undefined): CsvLabels {
   const starts = lineStarts(text);
   const at = (line: number): SourceLocation => ({ file, document: 0, pointer: `@${starts[line - 1] ?? 0}` });
-  const read = parseRows(text, file, at);
+  const read = parseRows(text, { file, at, mapped });
   if ("problems" in read) return { columns: [], problems: read.problems };
   const problems = read.rows.flatMap((row) => rowProblems(row, file, at));
   if (problems.length > 0) return { columns: [], problems };
-  const columns = read.rows.map(({ record, line }): LabelledColumn => {
+  const columns = read.rows.flatMap(({ record, line }): readonly LabelledColumn[] => {
     const [integration, reason] = [cell(record, "integration"), cell(record, "reason")];
-    return {
+    const labels = cell(record, "label")
+      .split(mapped?.separator ?? /[;|,]/u)
+      .map((label) => label.trim())
+      .filter((label) => label !== "");
+    return [...new Set(labels)].map((label) => ({
       side: "source",
       ...(integration === "" ? {} : { integration }),
       schema: cell(record, "schema"),
       table: cell(record, "table"),
       column: cell(record, "column"),
-      label: cell(record, "label"),
+      label,
       origin: { text: `${file}:${line}`, ...(reason === "" ? {} : { reason }), place: at(line), isInManifest: false },
       describedBy: file,
-    };
+    }));
   });
   return { columns, problems: [] };
 }
 
 const cell = (record: Row["record"], name: Name): string => record[name] ?? "";
 
+interface CsvFile {
+  readonly file: string;
+  readonly at: (line: number) => SourceLocation;
+  readonly mapped: CsvSource["columns"];
+}
+
 function parseRows(
   text: string,
-  file: string,
-  at: (line: number) => SourceLocation,
+  { file, at, mapped }: CsvFile,
 ): { readonly rows: readonly Row[] } | { readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
   const conflict = conflictMarkers(text);
@@ -60,9 +71,11 @@ function parseRows(
   const { delimiter, headerLine, isOpen } = layoutOf(text);
   const columns = (header: readonly string[]): (string | false)[] => {
     const written = header.map((name) => name.trim().toLowerCase());
-    const names = written.slice(0, written.findLastIndex((name) => name !== "") + 1);
-    addAll(problems, headerProblems(names, file, at(headerLine)));
-    return written.map((_name, index) => names[index] ?? false);
+    const called = new Map(known.map((name) => [mapped?.[name]?.trim().toLowerCase() ?? name, name]));
+    const named = written.map((name) => called.get(name) ?? name);
+    const names = named.slice(0, named.findLastIndex((name) => name !== "") + 1);
+    addAll(problems, headerProblems(names, { file, at, mapped }, at(headerLine)));
+    return named.map((name, index) => (names[index] !== undefined && (mapped === undefined || isKnown(name)) ? name : false));
   };
   try {
     // Some programs end the header with a separator, and the rows without one.
@@ -109,16 +122,47 @@ function layoutOf(text: string): Layout {
 
 const layout = `The first line must name the columns: ${required.join(", ")}, and optionally integration and reason.`;
 
-function headerProblems(names: readonly string[], file: string, place: SourceLocation): readonly Problem[] {
+const isKnown = (name: string): boolean => (known as readonly string[]).includes(name);
+
+/** What other tools call the columns. */
+const otherNames: Readonly<Record<string, Name>> = {
+  ...{ "schema name": "schema", database_schema: "schema", "table name": "table", entity: "table", "entity.name": "table" },
+  ...{ "column name": "column", field: "column", field_name: "column", classification: "label", tags: "label", tag: "label" },
+  ...{ sensitivity: "label", description: "reason" },
+};
+
+function headerProblems(names: readonly string[], { file, mapped }: CsvFile, place: SourceLocation): readonly Problem[] {
   const missing = required.filter((name) => !names.includes(name));
-  const unknown = names.filter((name) => !(known as readonly string[]).includes(name));
-  const twice = names.filter((name, index) => names.indexOf(name) !== index);
+  const unknown = mapped === undefined ? names.filter((name) => !isKnown(name)) : [];
+  const twice = names.filter((name, index) => names.indexOf(name) !== index && (mapped === undefined || isKnown(name)));
+  const near = unknown.flatMap((name) => {
+    const found = otherNames[name] ?? nearest(name, missing);
+    return found === undefined || !missing.some((one) => one === found) ? [] : [`${found}: ${JSON.stringify(name)}`];
+  });
+  const mapping = near.length === 0 ? "" : ` Or say what the file calls them: columns: { ${near.join(", ")} }.`;
+  const others = andMore(
+    unknown.map((name) => JSON.stringify(name)),
+    "column",
+    { shown: 20 },
+  );
   return [
-    ...unknown.map((name) =>
-      invalid(place, `${file} has a column ${JSON.stringify(name)}, which is not known.${didYouMean(name, known)} ${layout}`),
-    ),
+    ...(unknown.length === 0
+      ? []
+      : [
+          invalid(
+            place,
+            `${file} has ${unknown.length === 1 ? "a column" : "columns"} that dimsync does not know: ${others}. ${layout}${mapping}`,
+          ),
+        ]),
     ...twice.map((name) => invalid(place, `${file} has two columns ${JSON.stringify(name)}. Remove one.`)),
-    ...(missing.length === 0 || unknown.length > 0 ? [] : [invalid(place, `${file} has no column ${missing.join(", ")}. ${layout}`)]),
+    ...(missing.length === 0 || unknown.length > 0
+      ? []
+      : [
+          invalid(
+            place,
+            `${file} has no column ${missing.map((name) => mapped?.[name] ?? name).join(", ")}. ${mapped === undefined ? layout : "Correct `columns` of the entry."}`,
+          ),
+        ]),
   ];
 }
 

@@ -1,7 +1,10 @@
+import { nameMatcher } from "../kinds/patterns/names.ts";
 import { isObject, own, sameJson } from "../model/json/json.ts";
 import { DeepNesting, parseJson } from "../model/json/parse.ts";
 import type { LabelledColumn, LabelOrigin } from "../model/labels.ts";
+import { addAll } from "../model/maps.ts";
 import type { DbtSource } from "../model/resource.ts";
+import { fold } from "../text/suggest.ts";
 
 // Reads the labels in a dbt manifest (target/manifest.json, docs.getdbt.com/reference/artifacts/manifest-json). Its sources
 // describe tables in the warehouse, which is the destination of the integrations. dbt 1.6 to 2.x write the same layout: a
@@ -15,8 +18,8 @@ const readable = "10 to 12 and 20";
 type DbtLabels =
   | {
       readonly columns: readonly LabelledColumn[];
-      /** "shop.customers (models/shop.yml)": tables with a mark whose columns dbt does not list, so that no column gets the label. */
-      readonly withoutColumns: readonly string[];
+      /** "shop.customers.phone has contains_pii: "yes"": marks that are nearly those that the Classification looks for. */
+      readonly nearly: readonly string[];
     }
   | { readonly refusal: string };
 
@@ -32,22 +35,40 @@ export function readDbtLabels({ text, file, place }: DbtFile, wanted: DbtSource)
   const parsed = parseManifest(text);
   if ("refusal" in parsed) return parsed;
   const columns: LabelledColumn[] = [];
-  const withoutColumns: string[] = [];
+  const nearly: string[] = [];
   for (const [id, source] of Object.entries(parsed.sources)) {
     const table = describedTable(source);
     if (table === undefined) return { refusal: `has no table at /sources/${id}: schema, name and columns are expected there` };
     if (wanted.database !== undefined && table.database?.toLowerCase() !== wanted.database.toLowerCase()) continue;
-    if (Object.keys(table.columns).length === 0 && labelsOfColumn(table, noMarks, wanted).length > 0)
-      withoutColumns.push(`${table.source}.${table.name} (${table.file})`);
-    const describedBy = `${file} ${id}`;
-    for (const [name, column] of Object.entries(table.columns))
-      for (const { label, why, isOfTable } of labelsOfColumn(table, column, wanted)) {
-        const of = [table.source, table.name, ...(isOfTable ? [] : [name])].join(".");
-        const origin: LabelOrigin = { text: `${table.file}, source ${of}, ${why}`, place, isInManifest: false };
-        columns.push({ side: "destination", schema: table.schema, table: table.identifier, column: name, label, origin, describedBy });
-      }
+    const labelled = (of: readonly string[], why: string): Omit<LabelledColumn, "label"> => ({
+      side: "destination",
+      schema: table.schema,
+      table: table.identifier,
+      origin: { text: `${table.file}, source ${[table.source, table.name, ...of].join(".")}, ${why}`, place, isInManifest: false },
+      describedBy: `${file} ${id}`,
+    });
+    const listed = Object.entries(table.columns).map(([name, marks]) => ({ name, marks, found: labelsOfColumn(table, marks, wanted) }));
+    const ofTable = labelsOfColumn(table, noMarks, wanted);
+    for (const { label, why } of ofTable) {
+      const isLike = ({ found }: (typeof listed)[number]): boolean => found.some((one) => one.isOfTable && one.label === label);
+      const except = listed.filter((column) => !isLike(column)).map(({ name }) => name);
+      columns.push({ ...labelled([], why), label, ...(except.length === 0 ? {} : { except }) });
+    }
+    if (ofTable.length === 0)
+      addAll(
+        nearly,
+        nearMarks(table, wanted).map((mark) => `${table.source}.${table.name} has ${mark}`),
+      );
+    for (const { name, marks, found } of listed) {
+      for (const { label, why, isOfTable } of found) if (!isOfTable) columns.push({ ...labelled([name], why), column: name, label });
+      if (found.length === 0)
+        addAll(
+          nearly,
+          nearMarks(marks, wanted).map((mark) => `${table.source}.${table.name}.${name} has ${mark}`),
+        );
+    }
   }
-  return { columns, withoutColumns };
+  return { columns, nearly };
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -166,17 +187,49 @@ function labelsOfColumn(table: DescribedTable, column: Marks, { label, where, la
     reasons.push({ why: `meta.${key}`, isOfTable: own === undefined });
   }
   if (where.tag !== undefined) {
-    const isOfTable = !column.tags.includes(where.tag);
-    if (isOfTable && !table.tags.includes(where.tag)) return [];
-    reasons.push({ why: `tag ${where.tag}`, isOfTable });
+    const matches = nameMatcher([where.tag]);
+    const own = column.tags.find(matches);
+    const tag = own ?? table.tags.find(matches);
+    if (tag === undefined) return [];
+    reasons.push({ why: `tag ${tag}`, isOfTable: own === undefined });
   }
   return [{ label, why: reasons.map(({ why }) => why).join(", "), isOfTable: reasons.every(({ isOfTable }) => isOfTable) }];
 }
 
 /** A YAML file of dbt often has "true" in quotes. */
 const isSameMark = (found: unknown, expected: unknown): boolean =>
+  (sameJson(expected, { exists: true }) && found !== undefined) ||
   sameJson(found, expected) ||
   (typeof found === "string" && typeof expected === "boolean" && found.trim().toLowerCase() === String(expected));
+
+/** What says that a column has no mark. */
+const negative: ReadonlySet<string> = new Set(["", "false", "no", "n", "none", "off", "0"]);
+
+/** `contains_pii: "yes"`: the marks that are nearly those that the entry looks for, and that dimsync does not guess the meaning of. */
+function nearMarks({ meta, tags }: Marks, { where, labelFrom }: DbtSource): readonly string[] {
+  const shown = (key: string, value: unknown): string => `${key}: ${JSON.stringify(value)}`;
+  const isNear = (found: unknown, expected: unknown): boolean => {
+    const [value, wanted] = [found, expected].map((one) => fold(String(one)));
+    if (typeof found === "object" || value === wanted) return true;
+    return expected === true && !negative.has(value ?? "");
+  };
+  const ofMeta = Object.entries(where?.meta ?? {}).flatMap(([key, expected]) =>
+    Object.entries(meta).flatMap(([written, value]) =>
+      fold(written) === fold(key) && value !== null && (isSameMark(value, expected) ? written !== key : isNear(value, expected))
+        ? [shown(written, value)]
+        : [],
+    ),
+  );
+  const tag = where?.tag === undefined ? undefined : fold(where.tag);
+  const ofTags = [...new Set(tags)].filter((one) => {
+    const rest = tag !== undefined && fold(one).startsWith(tag) ? fold(one).slice(tag.length) : undefined;
+    return rest !== undefined && one !== where?.tag && !/^[\p{L}\p{N}]/u.test(rest);
+  });
+  const path = labelFrom?.split(".").slice(1) ?? [];
+  const value = labelFrom === undefined ? undefined : valueAt(meta, path);
+  const ofValue = value === undefined || labelTexts(value).length > 0 ? [] : [shown(path.join("."), value)];
+  return [...ofMeta, ...ofTags.map((one) => `the tag ${JSON.stringify(one)}`), ...ofValue];
+}
 
 /** Undefined and null both mean that there is no value. */
 function valueAt(meta: Readonly<Record<string, unknown>>, path: readonly string[]): unknown {

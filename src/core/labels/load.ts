@@ -1,9 +1,12 @@
-import { unknownLabels } from "../kinds/label-references.ts";
+import { labelReferences, unknownLabels } from "../kinds/label-references.ts";
 import { isClassification } from "../kinds/manifests.ts";
+import { wantedLabels } from "../kinds/patterns/labels.ts";
 import type { JsonValue } from "../model/json/json.ts";
 import type { ColumnLabels, LabelledColumn, LabelPatterns } from "../model/labels.ts";
+import { groupBy } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import { type ClassificationSpec, locationIn, type Resource } from "../model/resource.ts";
+import { fold } from "../text/suggest.ts";
 import { type ProjectPaths, type ReadSources, readSources } from "./sources.ts";
 
 export interface LoadedLabels {
@@ -34,19 +37,34 @@ export async function loadLabels(resources: readonly Resource[], paths: ProjectP
   return {
     ...(classifications.length === 0 ? {} : { labels: { defined, patterns, columns } }),
     dbtFiles: [...new Set(sources.flatMap((one) => one.dbtFiles))],
-    problems: [...problems, ...(isComplete ? unknownLabels(resources, defined) : [])],
+    problems: [...problems, ...(isComplete ? unknownLabels(resources, defined) : []), ...nearLabels(resources, [...patterns, ...columns])],
     digested: columns.length === 0 ? [] : [columns.map(digestedColumn)],
     files: sources.flatMap((one) => one.files),
   };
 }
 
-const digestedColumn = ({ side, integration, schema, table, column, label }: LabelledColumn): JsonValue => [
+/** Labels that differ from one that manifests match by only in case, at the first place that gives them. */
+function nearLabels(resources: readonly Resource[], given: readonly (LabelPatterns | LabelledColumn)[]): readonly Problem[] {
+  const used = new Set(labelReferences(resources).flatMap(({ label }) => wantedLabels(label) ?? []));
+  const first = new Map([...given].reverse().map(({ label, origin }) => [label, origin]));
+  const byFold = groupBy([...used, ...first.keys()], fold);
+  return [...first].flatMap(([label, { text, place }]): readonly Problem[] => {
+    const others = new Set((byFold.get(fold(label)) ?? []).filter((other) => other !== label && (used.has(other) || !used.has(label))));
+    const [other] = others;
+    if (other === undefined || used.has(label)) return [];
+    const message = `The label ${JSON.stringify(label)} (${text}) differs from ${JSON.stringify(other)} only in case or white space. They are two labels, so what matches ${JSON.stringify(other)} does not match its columns. Write one of them everywhere.`;
+    return [{ code: "W_NO_MATCH", severity: "warning", message, place }];
+  });
+}
+
+const digestedColumn = ({ side, integration, schema, table, column, label, except }: LabelledColumn): JsonValue => [
   side,
   integration ?? null,
   schema,
   table,
-  column,
+  column ?? null,
   label,
+  ...(except === undefined ? [] : [except]),
 ];
 
 const patternsOf = (resource: Resource<ClassificationSpec>): readonly LabelPatterns[] =>

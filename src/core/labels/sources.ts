@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { errorCode } from "../model/errors.ts";
 import type { LabelledColumn } from "../model/labels.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
-import { type ClassificationSpec, type DbtSource, type LabelSource, locationIn, type Resource } from "../model/resource.ts";
+import { type ClassificationSpec, type CsvSource, type DbtSource, type LabelSource, locationIn, type Resource } from "../model/resource.ts";
 import { counted } from "../text/counts.ts";
 import { decodeFile } from "../text/file-text.ts";
 import { andMore } from "../text/lists.ts";
@@ -53,7 +53,7 @@ export async function readSources(resource: Resource<ClassificationSpec>, paths:
 }
 
 const readLabels = ({ dbt, csv }: LabelSource, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> =>
-  dbt === undefined ? readCsv(csv.file, place, paths) : readDbt(dbt, place, paths);
+  dbt === undefined ? readCsv(csv, place, paths) : readDbt(dbt, place, paths);
 
 async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
   const { path, file, ...read } = await readText(source.manifest, paths);
@@ -75,33 +75,44 @@ async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectP
   if ("refusal" in read) return refused(read.refusal);
   const labels = (await import("./dbt.ts")).readDbtLabels({ text: read.text, file, place }, source);
   if ("refusal" in labels) return refused(labels.refusal);
-  const { columns, withoutColumns } = labels;
-  const unlisted = withoutColumns.length === 0 ? [] : [columnsNotListed(withoutColumns, file, place)];
-  const problems = columns.length + unlisted.length > 0 ? unlisted : [selectsNothing(source, file, place)];
+  const { columns, nearly } = labels;
+  const near = nearly.length === 0 ? [] : [nearlyEqual(nearly, source, { file, place })];
+  const problems = columns.length + near.length > 0 ? near : [selectsNothing(source, file, place)];
   return { columns, problems, dbtFiles: [path], files: [] };
 }
 
-/** The mark of a table is that of the columns that dbt lists, and it lists none. */
-const columnsNotListed = (tables: readonly string[], file: string, place: SourceLocation): Problem => ({
-  code: "W_NO_MATCH",
-  severity: "warning",
-  message: `In ${file}, ${counted(tables.length, "table")} ${tables.length === 1 ? "has" : "have"} the meta or tag, but dbt lists no columns there, so no column gets the label: ${andMore(tables, "table")}. List the columns in the YAML file of the dbt source, or label them in the Classification.`,
-  place: { ...place, pointer: `${place.pointer}/dbt/manifest` },
-});
+/** Marks in another form are never guessed: the message says what they are. */
+function nearlyEqual(
+  marks: readonly string[],
+  { where, labelFrom = "" }: DbtSource,
+  { file, place }: { readonly file: string; readonly place: SourceLocation },
+): Problem {
+  const wanted = [
+    ...Object.entries(where?.meta ?? {}).map(([key, value]) => `${key}: ${JSON.stringify(value)}`),
+    ...(where?.tag === undefined ? [] : [`the tag ${JSON.stringify(where.tag)}`]),
+    ...(where === undefined ? [`text at ${labelFrom}`] : []),
+  ];
+  return {
+    code: "W_NO_MATCH",
+    severity: "warning",
+    message: `In ${file}, ${counted(marks.length, "mark")} ${marks.length === 1 ? "is" : "are"} nearly what the entry looks for, and ${marks.length === 1 ? "gives" : "give"} no label: ${andMore(marks, "mark", { shown: 8 })}. dimsync looks for ${wanted.join(" and ")}. Correct ${marks.length === 1 ? "it" : "them"} in dbt, or add an entry to the Classification that looks for ${marks.length === 1 ? "it" : "them"}.`,
+    place: { ...place, pointer: `${place.pointer}/dbt/${where === undefined ? "labelFrom" : "where"}` },
+  };
+}
 
 const selectsNothing = ({ where }: DbtSource, file: string, place: SourceLocation): Problem => ({
   code: "W_NO_MATCH",
   severity: "warning",
-  message: `No column of a source in ${file} has ${where === undefined ? "this member of meta" : "what where requires"}. Only columns that are listed in the YAML file of a dbt source can have labels. Correct the entry, or remove it.`,
+  message: `No column of a source in ${file} has ${where === undefined ? "this member of meta" : "what where requires"}. The mark can be at the source table, or at a column that is listed there. Correct the entry, or remove it.`,
   place: { ...place, pointer: `${place.pointer}/dbt/${where === undefined ? "labelFrom" : "where"}` },
 });
 
-async function readCsv(written: string, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
+async function readCsv({ file: written, columns }: CsvSource, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
   const { path, file, ...read } = await readText(written, paths);
   if ("outside" in read) return outside(read.outside, { ...place, pointer: `${place.pointer}/csv/file` });
   if ("text" in read) {
     paths.onText({ path, file, text: read.text });
-    return { ...(await import("./csv.ts")).readCsvLabels(read.text, file), dbtFiles: [], files: [path] };
+    return { ...(await import("./csv.ts")).readCsvLabels(read.text, file, columns), dbtFiles: [], files: [path] };
   }
   const problem: Problem = {
     code: "E_LABEL_CSV",

@@ -32,7 +32,9 @@ export interface LabelledColumn extends Labelling {
   readonly integration?: string;
   readonly schema: string;
   readonly table: string;
-  readonly column: string;
+  /** Absent: every column of the table but `except`, which describe themselves. */
+  readonly column?: string;
+  readonly except?: readonly string[];
   /** What describes the column: one dbt source, or one CSV file. Two that give it different labels are reported. */
   readonly describedBy: string;
 }

@@ -4,6 +4,7 @@ import { type Problem, type ProblemText, problemAt, type SourceLocation } from "
 import type {
   AssetSpec,
   CreateMembers,
+  CsvSource,
   DbtSource,
   IntegrationSpec,
   PolicySpec,
@@ -18,6 +19,7 @@ export type {
   AssetSpec,
   ClassificationSpec,
   ColumnTree,
+  CsvSource,
   DbtSource,
   IntegrationRef,
   IntegrationSelector,
@@ -74,9 +76,7 @@ export type Unreviewed = Extract<SchemaConfigSpec["unreviewed"], string>;
 export type SchemaRule = { readonly use: string } | WrittenRule;
 
 /** A file that labels columns. */
-export type LabelSource =
-  | { readonly dbt: DbtSource; readonly csv?: undefined }
-  | { readonly csv: { readonly file: string }; readonly dbt?: undefined };
+export type LabelSource = { readonly dbt: DbtSource; readonly csv?: undefined } | { readonly csv: CsvSource; readonly dbt?: undefined };
 
 /** The body of POST /v1/integrations without destinationId (docs/service-interface.md#integrations), and what the public descriptions add. */
 export type IntegrationCreate = IntegrationSource & CreateMembers;

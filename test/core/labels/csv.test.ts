@@ -18,6 +18,34 @@ describe("a CSV file labels columns", () => {
     ]);
   });
 
+  test.each([
+    ['"pii;gdpr"', undefined, ["pii", "gdpr"]],
+    ['"pii, gdpr"', undefined, ["pii", "gdpr"]],
+    ["pii|gdpr | pii", undefined, ["pii", "gdpr"]],
+    ["pii/gdpr;x", { separator: "/" }, ["pii", "gdpr;x"]],
+  ])("several in one cell: %s", (cell, mapped, labels) => {
+    const { columns, problems } = readCsvLabels(`schema,table,column,label\npublic,customers,email,${cell}`, "register.csv", mapped);
+    expect([problems, columns.map(({ label }) => label)]).toEqual([[], labels]);
+  });
+
+  test("whose columns have other names, beside others", () => {
+    const mapped = { column: "Column Name", label: "classification" };
+    const text = "Schema,Table,Column Name,Data Type,Classification,Owner\npublic,customers,email,varchar,pii,team";
+    const { columns, problems } = readCsvLabels(text, "register.csv", mapped);
+    expect([problems, columns.map(({ schema, table, column, label }) => [schema, table, column, label])]).toEqual([
+      [],
+      [["public", "customers", "email", "pii"]],
+    ]);
+    expect(readCsvLabels(text, "register.csv", { column: "Field" }).problems.map(({ message }) => message)).toEqual([
+      "register.csv has no column Field, label. Correct `columns` of the entry.",
+    ]);
+    expect(readCsvLabels(text, "register.csv").problems.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /: "column name", "data type", "classification", "owner"\. .*columns: \{ column: "column name", label: "classification" \}\.$/u,
+      ),
+    ]);
+  });
+
   test("but not with conflict markers of git", () => {
     const { problems } = read("schema,table,column,label", "<<<<<<< HEAD", "public,customers,email,pii", "=======", ">>>>>>> x");
     expect(problems.map(({ code, message }) => [code, message])).toEqual([
@@ -73,11 +101,7 @@ describe("a CSV file labels columns", () => {
 
 describe("a CSV file is refused", () => {
   test.each<[string, readonly string[], string]>([
-    [
-      "with an unknown column",
-      ["schema,table,colum,label"],
-      '@0 register.csv has a column "colum", which is not known. Did you mean column?',
-    ],
+    ["with an unknown column", ["schema,table,colum,label"], '@0 register.csv has a column that dimsync does not know: "colum". '],
     ["without a column", ["schema,table,label", "a,b,pii"], "@0 register.csv has no column column."],
     ["with a column twice", ["schema,table,column,label,label"], '@0 register.csv has two columns "label". Remove one.'],
     ["that is empty", [""], "@0 register.csv is empty."],

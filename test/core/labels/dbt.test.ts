@@ -10,7 +10,10 @@ const read = (text: string, wanted: Omit<DbtSource, "manifest">) =>
 function found(tables: Readonly<Record<string, DbtTable>>, wanted: Omit<DbtSource, "manifest">, version = 12): readonly string[] {
   const labels = read(dbtManifest(tables, version), wanted);
   if ("refusal" in labels) throw new Error(labels.refusal);
-  return labels.columns.map(({ schema, table, column, label, origin }) => `${schema}.${table}.${column} ${label} ← ${origin.text}`);
+  return labels.columns.map(
+    ({ schema, table, column, except, label, origin }) =>
+      `${schema}.${table}.${column ?? "*"}${except === undefined ? "" : ` but ${except.join(", ")}`} ${label} ← ${origin.text}`,
+  );
 }
 
 const pii = { label: "pii", where: { meta: { contains_pii: true } } };
@@ -23,22 +26,22 @@ describe("a dbt source labels a column", () => {
     ["by its config.meta", { customers: { columns: { email: { config: marked } } } }, pii, email],
     ["not by another value", { customers: { columns: { email: { meta: { contains_pii: "yes" } } } } }, pii, []],
     [
-      "by the meta of its table, if dbt lists the column",
+      "by the meta of its table, listed or not",
       { customers: { ...marked, columns: { email: {} } } },
       pii,
-      ["RAW_SHOP.customers.email pii ← models/sources.yml, source shop.customers, meta.contains_pii"],
+      ["RAW_SHOP.customers.* pii ← models/sources.yml, source shop.customers, meta.contains_pii"],
     ],
     [
       "by the config.meta of its table",
       { customers: { config: marked, columns: { email: {} } } },
       pii,
-      ["RAW_SHOP.customers.email pii ← models/sources.yml, source shop.customers, meta.contains_pii"],
+      ["RAW_SHOP.customers.* pii ← models/sources.yml, source shop.customers, meta.contains_pii"],
     ],
     [
       "not if its own meta differs from that of its table",
       { customers: { ...marked, columns: { email: { meta: { contains_pii: false } } } } },
       pii,
-      [],
+      ["RAW_SHOP.customers.* but email pii ← models/sources.yml, source shop.customers, meta.contains_pii"],
     ],
     [
       "if config.meta is null",
@@ -62,15 +65,15 @@ describe("a dbt source labels a column", () => {
       "by the tag of its table, also as a single one in config",
       { customers: { config: { tags: "pii" }, columns: { id: {} } } },
       { label: "personal", where: { tag: "pii" } },
-      ["RAW_SHOP.customers.id personal ← models/sources.yml, source shop.customers, tag pii"],
+      ["RAW_SHOP.customers.* personal ← models/sources.yml, source shop.customers, tag pii"],
     ],
     [
       "with the value of a member of meta",
       { customers: { meta: { privacy: { class: "internal" } }, columns: { email: { meta: { privacy: { class: "secret" } } }, id: {} } } },
       { labelFrom: "meta.privacy.class" },
       [
+        "RAW_SHOP.customers.* but email internal ← models/sources.yml, source shop.customers, meta.privacy.class",
         "RAW_SHOP.customers.email secret ← models/sources.yml, source shop.customers.email, meta.privacy.class",
-        "RAW_SHOP.customers.id internal ← models/sources.yml, source shop.customers, meta.privacy.class",
       ],
     ],
     [
@@ -96,13 +99,43 @@ describe("a dbt source labels a column", () => {
       email,
     ],
     ["by a meta that is text", { customers: { columns: { email: { meta: { contains_pii: "True" } } } } }, pii, email],
+    [
+      "by any value of a member of meta",
+      { customers: { columns: { email: { meta: { masking: "hash" } }, id: {} } } },
+      { label: "pii", where: { meta: { masking: { exists: true } } } },
+      ["RAW_SHOP.customers.email pii ← models/sources.yml, source shop.customers.email, meta.masking"],
+    ],
+    [
+      "by a glob for tags",
+      { customers: { columns: { email: { tags: ["pii_null~user id"] }, id: { tags: ["x"] } } } },
+      { label: "pii", where: { tag: "pii_null*" } },
+      ["RAW_SHOP.customers.email pii ← models/sources.yml, source shop.customers.email, tag pii_null~user id"],
+    ],
   ])("%s", (_, tables, wanted, expected) => {
     expect(found(tables, wanted)).toEqual(expected);
   });
 
-  test("not if dbt lists no columns of a table that has the meta, which is reported", () => {
-    const labels = read(dbtManifest({ customers: marked, orders: { columns: { note: {} } } }), pii);
-    expect("refusal" in labels ? labels : labels.withoutColumns).toEqual(["shop.customers (models/sources.yml)"]);
+  const tag = { label: "pii", where: { tag: "pii" } };
+  test.each<[string, DbtTable, Omit<DbtSource, "manifest">, readonly string[]]>([
+    ["another text", { meta: { contains_pii: "yes" } }, pii, ['has contains_pii: "yes"']],
+    ["a number", { meta: { contains_pii: 1 } }, pii, ["has contains_pii: 1"]],
+    ["a list", { meta: { contains_pii: ["true"] } }, pii, ['has contains_pii: ["true"]']],
+    ["a map", { meta: { contains_pii: { value: true } } }, pii, ['has contains_pii: {"value":true}']],
+    ["a member in another case", { meta: { Contains_PII: true } }, pii, ["has Contains_PII: true"]],
+    ["a text in another case", { meta: { class: "PII " } }, { label: "pii", where: { meta: { class: "pii" } } }, ['has class: "PII "']],
+    ["what says that it has none", { meta: { contains_pii: "no" } }, pii, []],
+    ["another member", { meta: { pii_owner: "yes" } }, pii, []],
+    ["a tag in another case", { tags: ["PII"] }, tag, ['has the tag "PII"']],
+    ["longer tags", { tags: ["pii:address", "pii_name", "piiano"] }, tag, ['has the tag "pii:address"', 'has the tag "pii_name"']],
+    ["a map instead of a label", { meta: { class: { a: 1 } } }, { labelFrom: "meta.class" }, ['has class: {"a":1}']],
+  ])("not by what is nearly the mark, which is named: %s", (_what, marks, wanted, expected) => {
+    for (const [node, table] of [
+      ["shop.customers.phone", { columns: { phone: marks } }],
+      ["shop.customers", marks],
+    ] as const) {
+      const labels = read(dbtManifest({ customers: table }), wanted);
+      expect("refusal" in labels ? labels : [labels.columns, labels.nearly]).toEqual([[], expected.map((mark) => `${node} ${mark}`)]);
+    }
   });
 
   test.each([10, 11, 12, 20])("in version %d of the manifest", (version) => {

@@ -30,6 +30,19 @@ describe("labels of a project", () => {
     ]);
   });
 
+  test.each([
+    ["a label that rules match", "pii", "PII", ["m/personal.yaml:6:7 W_NO_MATCH"]],
+    ["the label itself", "PII", "PII", []],
+  ])("that differ only in case from %s are named", async (_, matched, label, expected) => {
+    const other = personal.replace("labels:", `labels:\n    - { label: ${label}, match: { column: phone } }`);
+    const both = `${other}\n    - { label: ${matched}, match: { column: ip } }\n`;
+    const { diagnostics } = await project({
+      "m/personal.yaml": both.replace('label: pii, match: { column: "*email*" }', `label: ${matched}, match: { column: "*email*" }`),
+      "m/shops.yaml": rules(matched),
+    });
+    expect(headings(diagnostics)).toEqual(expected);
+  });
+
   test("are absent without one", async () => {
     expect((await load({ "dimsync.yaml": config() })).columnLabels).toBeUndefined();
   });
@@ -56,7 +69,8 @@ describe("labels of a project", () => {
       "",
     ],
   ])("that %s matches must be defined", async (_, user, heading, hint) => {
-    const { diagnostics } = await project({ "m/user.yaml": user });
+    const found = (await project({ "m/user.yaml": user })).diagnostics;
+    const diagnostics = found.filter(({ severity }) => severity === "error");
     expect(headings(diagnostics)).toEqual([heading]);
     expect(diagnostics[0]?.message).toMatch(new RegExp(`which no Classification defines\\.${hint.replace("?", "\\?")}$`, "u"));
   });

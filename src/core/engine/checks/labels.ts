@@ -128,7 +128,10 @@ function columnProblems({ labels, pending }: Collected): readonly Problem[] {
     const [first] = columns;
     if (first === undefined) return [];
     const names = andMore(
-      columns.map(({ schema, table, column, origin }) => `${[schema, table, column].map(nameText).join(".")} (${origin.text})`),
+      columns.map(
+        ({ schema, table, column, origin }) =>
+          `${[schema, table, ...(column === undefined ? [] : [column])].map(nameText).join(".")} (${origin.text})`,
+      ),
       "column",
     );
     const where =

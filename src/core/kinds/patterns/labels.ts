@@ -61,6 +61,8 @@ interface FileNode {
   readonly below: Map<string, FileNode>;
   /** Of a column. */
   readonly found: ColumnLabel[];
+  /** Of a table: the labels of every column but those that describe themselves. */
+  readonly every: { readonly found: ColumnLabel; readonly except: ReadonlySet<string> }[];
   readonly possible: Set<string>;
 }
 
@@ -93,6 +95,9 @@ const compiled = ({ label, origin, match }: LabelPatterns, index: number): Compi
   found: { label, origin, index },
 });
 
+/** Names in the destination are compared without their case, which warehouses fold. */
+const keyOn = (side: LabelledColumn["side"], name: string): string => (side === "destination" ? foldText(composed(name)) : composed(name));
+
 /** One tree for each side and glob for integrations. */
 function fileTrees(columns: readonly LabelledColumn[]) {
   const trees = new Map<string, { readonly root: FileNode; readonly matches: (names: readonly string[]) => boolean }>();
@@ -102,20 +107,22 @@ function fileTrees(columns: readonly LabelledColumn[]) {
     id: next++,
     below: new Map(),
     found: [],
+    every: [],
     possible: new Set(),
   });
-  for (const [index, { side, integration, schema, table, column, label, origin, describedBy }] of columns.entries()) {
+  for (const [index, { side, integration, schema, table, column, except = [], label, origin, describedBy }] of columns.entries()) {
     let node = getOrAdd(trees, `${side} ${integration ?? ""}`, () => ({
       root: newNode(side),
       matches: integration === undefined ? () => true : namesMatcher(integration),
     })).root;
     node.possible.add(label);
-    for (const name of [schema, table, column]) {
-      const named = side === "destination" ? foldText(composed(name)) : composed(name);
-      node = getOrAdd(node.below, named, () => newNode(side));
+    for (const name of [schema, table, ...(column === undefined ? [] : [column])]) {
+      node = getOrAdd(node.below, keyOn(side, name), () => newNode(side));
       node.possible.add(label);
     }
-    node.found.push({ label, origin, index, describedBy });
+    const found: ColumnLabel = { label, origin, index, describedBy };
+    if (column === undefined) node.every.push({ found, except: new Set(except.map((name) => keyOn(side, name))) });
+    else node.found.push(found);
   }
   return [...trees.values()];
 }
@@ -163,7 +170,12 @@ export function enterLabels(scope: LabelScope, name: string, destination?: strin
 }
 
 const filesBelow = ({ files }: LabelScope, name: string, destination: string): readonly FileNode[] =>
-  files.flatMap((node) => node.below.get(node.side === "destination" ? foldText(composed(destination)) : composed(name)) ?? []);
+  files.flatMap((node) => node.below.get(keyOn(node.side, node.side === "destination" ? destination : name)) ?? []);
+
+const ofTable = ({ files }: LabelScope, name: string, destination: string): readonly ColumnLabel[] =>
+  files.flatMap(({ side, every }) =>
+    every.flatMap(({ found, except }) => (except.has(keyOn(side, side === "destination" ? destination : name)) ? [] : [found])),
+  );
 
 const none: readonly ColumnLabel[] = [];
 
@@ -173,7 +185,10 @@ export function columnLabels(scope: LabelScope, name: string, destination = name
   const key = keyIn(scope, name, destination);
   const known = scope.columns.get(key);
   if (known !== undefined) return known;
-  const fromFiles = scope.files.length === 0 ? none : filesBelow(scope, name, destination).flatMap(({ found }) => found);
+  const fromFiles =
+    scope.files.length === 0
+      ? none
+      : [...filesBelow(scope, name, destination).flatMap(({ found }) => found), ...ofTable(scope, name, destination)];
   const fromPatterns = scope.patterns.filter(({ nodes }) => matchesName(nodes, 2, name)).map(({ found }) => found);
   const labels = fromFiles.length + fromPatterns.length === 0 ? none : [...fromFiles, ...fromPatterns];
   if (scope.columns.size >= maxNames) scope.columns.clear();
@@ -184,6 +199,7 @@ export function columnLabels(scope: LabelScope, name: string, destination = name
 /** The positions of the labels that the columns of a table can have. `scope`: that of the table. */
 export const indicesIn = ({ patterns, files }: LabelScope): readonly number[] => [
   ...patterns.map(({ found }) => found.index),
+  ...files.flatMap(({ every }) => every.map(({ found }) => found.index)),
   ...files.flatMap(({ below }) => [...below.values()].flatMap(({ found }) => found.map(({ index }) => index))),
 ];
 
