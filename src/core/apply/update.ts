@@ -39,10 +39,16 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
   await step.records.take();
   const notes: string[] = [];
   const notKept: NotKept[] = [];
-  for (const [index, request] of item.requests.entries()) {
-    if (session.signal.aborted) return interruptedAfter(item, index);
-    const sent: Sent<Live> = await sendOne<Live>({ ...step, update, live }, request);
-    if (sent.ending !== undefined) return withKept(item, index, sent);
+  const done: PlannedRequest[] = [];
+  let rest = item.requests;
+  for (let [first, ...others] = rest; first !== undefined; [first, ...others] = rest) {
+    if (session.signal.aborted) return interruptedAfter(done, rest);
+    const [request = first, ...pieces] = withinLimit({ ...step, update }, first);
+    const sent: Sent<Live> | "too large" = await sendOne<Live>({ ...step, update, live }, request);
+    rest = [...(sent === "too large" ? [request] : []), ...pieces, ...others];
+    if (sent === "too large") continue;
+    done.push(request);
+    if (sent.ending !== undefined) return withKept(item, done, sent);
     if (sent.note !== undefined) notes.push(sent.note);
     addAll(notKept, sent.notKept ?? []);
     live = sent.live;
@@ -51,25 +57,43 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
   return { outcome: "done", ...(notes.length === 0 ? {} : { message: notes.join(" ") }), ...(notKept.length === 0 ? {} : { notKept }) };
 }
 
-/** The ending of an item whose request `index` was not accepted in full, with the changes that the account has now. */
-function withKept<Live>({ changes, requests }: Item, index: number, { ending, missing = [] }: Sent<Live>): Ending {
+/** The request in pieces that the service takes, as far as the run knows. */
+function withinLimit<Live>({ update, session }: Pick<UpdateStep<Live>, "update" | "session">, request: PlannedRequest) {
+  const { bytes } = session.writer.bodyLimit;
+  const fits = bytes === Number.POSITIVE_INFINITY || sizeOf(request) <= bytes;
+  return fits ? [request] : (update.smaller?.(request, bytes) ?? [request]);
+}
+
+const sizeOf = ({ body }: PlannedRequest): number => Buffer.byteLength(JSON.stringify(body));
+
+/** Whether the service refused the body because of its size, and smaller ones can be sent: then the run sends at most half of it from now on. */
+function isHalved<Live>({ update, session }: UpdateStep<Live>, request: PlannedRequest, error: unknown): boolean {
+  if (!(error instanceof ServiceError) || error.status !== 413) return false;
+  const bytes = Math.floor(sizeOf(request) / 2);
+  if ((update.smaller?.(request, bytes).length ?? 0) < 2) return false;
+  session.writer.bodyLimit.bytes = bytes;
+  return true;
+}
+
+/** The ending of an item whose last request was not accepted in full, with the changes that the account has now. */
+function withKept<Live>({ changes }: Item, sent: readonly PlannedRequest[], { ending, missing = [] }: Sent<Live>): Ending {
   if (ending?.outcome !== "not-converged") return ending ?? { outcome: "done" };
   const lacking = new Set(missing);
-  const bodies = requests.slice(0, index + 1).map(({ body }) => body);
+  const bodies = sent.map(({ body }) => body);
   const isKept = (path: Pointer): boolean => !lacking.has(path) && bodies.some((body) => atPointer(body, path) !== undefined);
   const kept = changesWhere(changes, isKept);
   return kept.length === 0 ? ending : { ...ending, kept, changes: changesWhere(changes, (path) => !isKept(path)) };
 }
 
 /** An item that is interrupted between two requests has done a part of its work. */
-function interruptedAfter({ requests }: Item, sent: number): Ending {
+function interruptedAfter(sent: readonly PlannedRequest[], rest: readonly PlannedRequest[]): Ending {
   const code = "E_INTERRUPTED";
-  if (sent === 0) return { outcome: "skipped", code, message: "The run was interrupted before this item was sent." };
+  if (sent.length === 0) return { outcome: "skipped", code, message: "The run was interrupted before this item was sent." };
   const names = (some: readonly PlannedRequest[]): string => some.map(({ method, path }) => `${method} ${path}`).join(", ");
   return {
     outcome: "not-converged",
     code,
-    message: `The run was interrupted after ${sent} of its ${requests.length} requests. Sent and verified: ${names(requests.slice(0, sent))}. Not sent: ${names(requests.slice(sent))}. Run plan to see what is left.`,
+    message: `The run was interrupted after ${sent.length} of its ${sent.length + rest.length} requests. Sent and verified: ${names(sent)}. Not sent: ${names(rest)}. Run plan to see what is left.`,
   };
 }
 
@@ -85,7 +109,8 @@ interface Sent<Live> {
   readonly notKept?: readonly NotKept[];
 }
 
-async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): Promise<Sent<Live>> {
+/** "too large": nothing was applied, and smaller bodies can be sent. */
+async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): Promise<Sent<Live> | "too large"> {
   const { item, session, update, live, secrets } = step;
   const { body } = request;
   const waited = newBusyWait(session, item.address);
@@ -96,6 +121,7 @@ async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): P
       const shown = shownBy(step, answer);
       return await verified(step, body, shown ?? live, shown === undefined || answer.status === 202 ? answer : undefined);
     } catch (error) {
+      if (isHalved(step, request, error)) return "too large";
       if (!(error instanceof ServiceError) || !(isBusy(error) || error.sent === "maybe")) throw error;
       const mayRepeat = isBusy(error)
         ? await waited(error)

@@ -50,6 +50,8 @@ interface Writer {
   readonly send: (request: SendableRequest) => Promise<WriteAnswer>;
   readonly decode: WriteDecoder;
   readonly records: RecordsRun;
+  /** Larger bodies were refused in this run (413). */
+  readonly bodyLimit: { bytes: number };
   /**
    * The values of the secrets that `addresses` need, by the canonical JSON of their references.
    * Throws if one is missing. Called before the first write, never later.

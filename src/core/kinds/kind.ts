@@ -9,7 +9,7 @@ import type { NodePath } from "../model/nodes.ts";
 import type { Blocked, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject, NotKept } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { IntegrationSelector, IntegrationSpec, Reference, Resource } from "../model/resource.ts";
-import type { List, Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { List, PlannedRequest, Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { ClientSettings } from "../model/settings/config.ts";
 import type { Code } from "../model/titles.ts";
 import type { AccountLists, AccountLookup } from "./lookup.ts";
@@ -105,7 +105,7 @@ export interface AccountView {
   /** Whether an `ignore` entry covers this difference; then it is neither shown nor sent. */
   readonly ignored: (address: Address, path: Pointer) => boolean;
   /** The form of a PATCH of schemas; absent: the kind's own. */
-  readonly patch?: Pick<ClientSettings, "entries" | "maxBodyBytes">;
+  readonly patch?: Pick<ClientSettings, "entries">;
   /** Whether to name the columns that nothing covers, instead of only counting them. */
   readonly listUnmanaged?: boolean;
   /** Which columns someone has reviewed. Absent if the project does not ask for it. */
@@ -376,6 +376,8 @@ export interface Updates<Live> {
   readonly showsLate?: true;
   /** Values other than those of the request body that differ between two readings. */
   unintended?(before: Live, after: Live, body: JsonObject): readonly Pointer[];
+  /** The request as several ones with bodies of at most so many bytes, as far as that is possible: a service refused a larger one (413). */
+  smaller?(request: PlannedRequest, maxBytes: number): readonly PlannedRequest[];
   /** Readable data that the object did not have before. */
   appeared?(before: Live, after: Live): readonly Pointer[];
 }

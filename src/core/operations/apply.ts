@@ -258,6 +258,7 @@ async function openWriteSession(project: Project, client: Client, { run, writes,
       send: (request) => client.send(request, writes.fence),
       decode: decodeWrite,
       records: writes,
+      bodyLimit: { bytes: Number.POSITIVE_INFINITY },
       resolveSecrets: (references, addresses) => {
         const resources = project.resources.filter(({ address }) => addresses.has(address));
         return resolveAll(references, settings, run.env, run.signal, { resources, locate: project.locate });

@@ -161,8 +161,7 @@ function statusSentence(
   if (status === 429)
     return "the service responded with status 429: too many requests. Lower client.concurrency in dimsync.yaml, or try again later.";
   if (status === 404 && !hasWorked) return "the service responded with status 404: the path does not exist. Check baseUrl.";
-  if (status === 413)
-    return "the service responded with status 413: the request body is too large. Lower client.maxBodyBytes in dimsync.yaml (default 8388608): dimsync then splits schema changes between tables.";
+  if (status === 413) return "the service responded with status 413: the request body is too large.";
   if (!serverFault) return `the service refused the request with status ${status}.`;
   const unsure = method === "GET" || method === "HEAD" ? "" : ` ${checkLater}`;
   return `the service failed with status ${status}.${unsure}`;

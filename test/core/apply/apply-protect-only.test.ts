@@ -71,7 +71,7 @@ describe("--protect-only", () => {
     const hashing = schemaManifest("orders", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }");
     const at = await scene(together(ordersManifest, hashing, policy), { config: { review: "strict" } });
     const full = await at.plan();
-    expect([full.code, full.plan.diagnostics.map(({ message }) => message)]).toEqual([3, []]);
+    expect([full.code, full.plan.guards.map(({ guard }) => guard)]).toEqual([3, ["policy"]]);
     expect((await at.apply("--protect-only")).code).toBe(0);
     expect(at.writes()).toEqual(["PATCH /v1/integrations/8f1c/schemas"]);
   });

@@ -32,6 +32,29 @@ const answering = (column: string, hashed: boolean, only?: string): Meddle => {
   };
 };
 
+describe("a PATCH that the service refuses as too large", () => {
+  const hashing = (columns: string) => together(ordersManifest, schemaManifest("orders", `{ public: { tables: ${columns} } }`));
+
+  it("is halved between tables, and the run sends no larger one", async () => {
+    const columns = "{ columns: { email: { hashed: true } } }";
+    const at = await scene(hashing(`{ customers: ${columns}, users: ${columns} }`), {
+      service: { faults: ["PATCH /v1/integrations@1=status:413"] },
+    });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)[orders]]).toEqual([0, "done"]);
+    expect(at.writes()).toHaveLength(3);
+    expect((await at.apply()).result.items).toEqual([]);
+  });
+
+  it("fails if it has one table", async () => {
+    const at = await scene(hashesEmail, { service: { faults: ["PATCH /v1/integrations@1=status:413"] } });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)[orders]]).toEqual([4, "failed E_SERVICE_STATUS"]);
+    expect(result.items.at(-1)?.message).toContain("the request body is too large");
+    expect(at.writes()).toHaveLength(1);
+  });
+});
+
 describe("the response to a PATCH", () => {
   it("without a desired value is E_NOT_CONVERGED with its path, exit 4, and the second PATCH is not sent", async () => {
     const at = await scene(twoPatches, {

@@ -28,7 +28,7 @@ import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
 import { isSentBefore, leavingOut } from "./not-kept.ts";
 import { namesBeside, type Obligations, obligationsOf } from "./obligations.ts";
-import { patches, spelledAsSent, tablesTouched, treeIn } from "./patch.ts";
+import { patches, smallerPatches, spelledAsSent, tablesTouched, treeIn } from "./patch.ts";
 import { manualSteps, refusals } from "./problems.ts";
 import { lostBySelector, lostProtection, removedCause, settingsOf } from "./protection.ts";
 import { hasUnknownColumns, type ObservedSchemas, observedAt, readWithColumns } from "./read.ts";
@@ -112,6 +112,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   },
 
   update: {
+    smaller: smallerPatches,
     reread: ({ liveId = "", requests }, reads) =>
       readWithColumns(reads, liveId, (tree) => tablesTouched(requests).filter((path) => hasUnknownColumns(tree, path))),
 

@@ -9,8 +9,8 @@ import type { ClientSettings } from "../../model/settings/config.ts";
 import { isSameMode } from "../../model/sync-mode.ts";
 import type { NodeChange } from "./evaluation.ts";
 
-/** Used if `client.maxBodyBytes` is not set. */
-const defaultMaxBytes = 8 * 1024 * 1024;
+/** Servers and proxies limit the size of a body (often to 10 MB), and the interface names no limit. */
+const maxBodyBytes = 8 * 1024 * 1024;
 
 /**
  * The changes, in their order, as PATCH requests. With `entries: "changed"`, a body has the members that change and the path to them, and
@@ -18,13 +18,12 @@ const defaultMaxBytes = 8 * 1024 * 1024;
  * entries, unchanged members of a touched node repeat the live values, and maps without changed members are empty. Changes that protect
  * are sent first, in a request of their own, so that they are kept if the service refuses another one, such as a sync mode.
  *
- * A body that is larger than `maxBodyBytes` is split between tables, never within one, because servers and proxies limit
- * body sizes (often to 10 MB) and the interface names no limit.
+ * A body of more than 8 MiB is split between tables, never within one.
  */
 export function patches(
   integrationId: string,
   changes: readonly NodeChange[],
-  { live, maxBodyBytes = defaultMaxBytes, entries = "changed" }: PatchOptions,
+  { live, entries = "changed" }: PatchOptions,
 ): readonly PlannedRequest[] {
   const protecting = changes.filter(({ risk }) => risk === "protects");
   const path = urlPath(["v1", "integrations", integrationId, "schemas"]);
@@ -45,7 +44,6 @@ export function patches(
 
 interface PatchOptions {
   readonly live: LiveSchemas;
-  readonly maxBodyBytes?: number | undefined;
   readonly entries?: ClientSettings["entries"] | undefined;
 }
 
@@ -180,6 +178,13 @@ function addTables(drafts: Drafts, others: Drafts): void {
     if (tables === undefined) setOwn(drafts, schema, other);
     else for (const [table, draft] of Object.entries(other.tables ?? {})) setOwn(tables, table, draft);
   }
+}
+
+/** The request, split between tables into bodies of at most so many bytes, as far as that is possible. What a schema itself gets is in each of them. */
+export function smallerPatches({ method, path, body }: PlannedRequest, maxBytes: number): readonly PlannedRequest[] {
+  const schemas = treeIn(body) as Drafts; // `patches` has made it of drafts
+  const bodies = bodiesOf({ schemas, mostBytes: Number.POSITIVE_INFINITY, isWhole: true }, maxBytes);
+  return bodies.map((one) => ({ method, path, body: one }));
 }
 
 /** The tree of a body that `patches` has made. */

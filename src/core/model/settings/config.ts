@@ -116,8 +116,6 @@ export interface ClientSettings {
   readonly retries: number;
   readonly settleMs: number;
   readonly schemaWaitMs: number;
-  /** A PATCH of schemas with a larger body is split between tables. Default: 8 MiB. */
-  readonly maxBodyBytes?: number;
   /** What a PATCH of schemas sends: the members that change, or complete entries with the live values of the others. */
   readonly entries: "changed" | "complete";
   /** Maximum number of requests started per second. Default: no limit. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { tablesToRead, unmanagedTables } from "../../../../src/core/kinds/schema-config/coverage.ts";
 import { evaluate } from "../../../../src/core/kinds/schema-config/evaluate.ts";
 import { explain } from "../../../../src/core/kinds/schema-config/explain.ts";
-import { patches } from "../../../../src/core/kinds/schema-config/patch.ts";
+import { patches, smallerPatches } from "../../../../src/core/kinds/schema-config/patch.ts";
 import type { RuleCache } from "../../../../src/core/kinds/schema-config/rules/rule-cache.ts";
 import { finishStats, type RunningStats } from "../../../../src/core/kinds/schema-config/rules/rule-stats.ts";
 import { fromPointer } from "../../../../src/core/model/json/pointer.ts";
@@ -202,12 +202,11 @@ describe("for any rules and any account", () => {
         live,
         fc.constantFrom(undefined, 1, 200),
         fc.constantFrom("changed", "complete"),
-        (specs, tree, maxBodyBytes, entries) => {
+        (specs, tree, maxBytes, entries) => {
           const { changes } = evaluate(cacheOf(specs), tree);
-          const after = patches("i", changes, { live: tree, maxBodyBytes, entries }).reduce(
-            (now, { body }) => merged(now, body["schemas"]),
-            tree,
-          );
+          const after = patches("i", changes, { live: tree, entries })
+            .flatMap((one) => (maxBytes === undefined ? [one] : smallerPatches(one, maxBytes)))
+            .reduce((now, { body }) => merged(now, body["schemas"]), tree);
           expect(state(after)).toEqual(reference(specs, tree).map(({ path, enabled, hashed }) => [path, enabled, hashed]));
         },
       ),
@@ -217,36 +216,27 @@ describe("for any rules and any account", () => {
 
   test("everything that protects is sent before anything that exposes", () => {
     fc.assert(
-      fc.property(
-        layers,
-        live,
-        fc.constantFrom(undefined, 1),
-        fc.constantFrom("changed", "complete"),
-        (specs, tree, maxBodyBytes, entries) => {
-          const { changes } = evaluate(cacheOf(specs), tree);
-          const requests = patches("i", changes, { live: tree, maxBodyBytes, entries });
-          let now = tree;
-          let exposing = false;
-          for (const { body } of requests) {
-            const next = merged(now, body["schemas"]);
-            const steps = state(next).map(([, enabled, hashed], index) => [
-              state(now)[index]?.[1],
-              enabled,
-              state(now)[index]?.[2],
-              hashed,
-            ]);
-            const exposes = steps.some(
-              ([wasOn, on, wasHashed, isHashed]) => (wasOn === false && on === true) || (wasHashed === true && isHashed === false),
-            );
-            const protects = steps.some(
-              ([wasOn, on, wasHashed, isHashed]) => (wasOn === true && on === false) || (wasHashed === false && isHashed === true),
-            );
-            expect([exposes && protects, exposing && protects]).toEqual([false, false]);
-            exposing ||= exposes;
-            now = next;
-          }
-        },
-      ),
+      fc.property(layers, live, fc.constantFrom(undefined, 1), fc.constantFrom("changed", "complete"), (specs, tree, maxBytes, entries) => {
+        const { changes } = evaluate(cacheOf(specs), tree);
+        const requests = patches("i", changes, { live: tree, entries }).flatMap((one) =>
+          maxBytes === undefined ? [one] : smallerPatches(one, maxBytes),
+        );
+        let now = tree;
+        let exposing = false;
+        for (const { body } of requests) {
+          const next = merged(now, body["schemas"]);
+          const steps = state(next).map(([, enabled, hashed], index) => [state(now)[index]?.[1], enabled, state(now)[index]?.[2], hashed]);
+          const exposes = steps.some(
+            ([wasOn, on, wasHashed, isHashed]) => (wasOn === false && on === true) || (wasHashed === true && isHashed === false),
+          );
+          const protects = steps.some(
+            ([wasOn, on, wasHashed, isHashed]) => (wasOn === true && on === false) || (wasHashed === false && isHashed === true),
+          );
+          expect([exposes && protects, exposing && protects]).toEqual([false, false]);
+          exposing ||= exposes;
+          now = next;
+        }
+      }),
       usual,
     );
   });

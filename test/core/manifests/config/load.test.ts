@@ -114,7 +114,7 @@ describe("settings", () => {
     "bindings: state/b.yaml",
     "defaults: { taggedBy: a@example.com }",
     "guards: { maxCreates: 1, maxExposedColumns: 2 }",
-    "client: { timeoutSeconds: 2m, settleSeconds: 0, schemaWaitSeconds: 1.5, retries: 0, maxBodyBytes: 1000000, entries: complete }",
+    "client: { timeoutSeconds: 2m, settleSeconds: 0, schemaWaitSeconds: 1.5, retries: 0, entries: complete }",
     "ignore: [{ address: Tag/a, path: '', reason: r, until: 2027-01-31 }]",
     "notify: { url: { $secret: { env: HOOK } }, format: slack }",
     "targets:",
@@ -156,7 +156,6 @@ describe("settings", () => {
         schemaWaitMs: 1500,
         retries: 2,
         entries: "complete",
-        maxBodyBytes: 1_000_000,
       },
       allow: [],
       ignore: [
