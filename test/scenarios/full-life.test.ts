@@ -65,7 +65,7 @@ const refused: Life = {
   created: [create, newTag, protect, change],
   changed: [newTag, change, protect],
   reverted: [newTag, change],
-  reads: [17, 14, 12],
+  reads: [17, 13, 12],
   codes: [4, 4, 4],
 };
 

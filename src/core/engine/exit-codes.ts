@@ -25,7 +25,7 @@ function differs({ items, deferred, held = [] }: Plan): boolean {
   return items.some(({ action }) => action !== "bind") || deferred.length + held.length > 0;
 }
 
-const missingLive: readonly string[] = ["E_TAG_MISSING", "E_INTEGRATION_MISSING", "E_GONE"];
+const missingLive: readonly string[] = ["E_TAG_MISSING", "E_INTEGRATION_MISSING", "E_GONE", "E_OTHER_OBJECT"];
 
 /** Whether something that was kept hashed or disabled is not shown so any more, and no request changes that. */
 const isOwing = ({ manual }: Pick<Plan, "manual">): boolean => manual.some(({ obligation }) => obligation === true);
@@ -37,13 +37,13 @@ export function unchangedExit(plan: Plan): Exit {
 
 /**
  * Differences of any kind: those that a request fixes, those that a user must fix, those that the service does not keep, and
- * missing declared objects.
+ * declared objects that are missing or are not the recorded ones.
  */
 const drifted = (plan: Plan): boolean =>
   differs(plan) || plan.manual.length > 0 || (plan.notKept ?? []).length > 0 || plan.blocked.some(({ code }) => missingLive.includes(code));
 
 const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
-  changes: (plan) => differs(plan) || isOwing(plan),
+  changes: (plan) => differs(plan) || isOwing(plan) || plan.blocked.some(({ code }) => code === "E_OTHER_OBJECT"),
   drift: drifted,
   exposes: ({ summary: { exposes = 0 } }) => exposes > 0,
   exposed: ({ summary: { exposed = 0 } }) => exposed > 0,

@@ -77,7 +77,7 @@ export async function observeAccount(input: ObserveInput): Promise<ObservedAccou
     ids.flatMap((one) => (one.state === "failed" || one.state === "not-created" ? [[one.id, one.error] as const] : [])),
   );
   const { identities: found, problems } = identifyAll(input, account, { unreadLists: lists.unread, failedIds, entries: lists.entries });
-  const identities = withoutShared(input, found);
+  const identities = withoutExchanged(input, withoutShared(input, found));
   const all = [...lists.problems, ...ids.flatMap((one) => (one.state === "failed" ? [failedRead(one.error)] : [])), ...problems];
   return {
     account: withIgnored(withIdentities(account, identities), input.ignored),
@@ -391,4 +391,38 @@ function withoutShared(input: ObserveInput, identities: ReadonlyMap<Address, Ide
     ([address, message]) => [address, { ...blocked("E_SHARED_IDENTITY", message), ...defined({ id: idOf.get(address) }) }] as const,
   );
   return refused.length === 0 ? identities : new Map([...identities, ...refused]);
+}
+
+/** The digests of what names an object, in what is recorded of it. */
+const nameDigests = ["/name", "/create/sourceConfig/name"];
+
+/**
+ * Manifests that exchanged their names, in pairs or in a chain, are blocked: each but the last says now what was sent for another one, which says
+ * something else itself. Sent, it would turn each object into another.
+ */
+function withoutExchanged(input: ObserveInput, identities: ReadonlyMap<Address, Identity>): ReadonlyMap<Address, Identity> {
+  const { bindings } = input.records;
+  const changed = input.project.resources.flatMap((resource) => {
+    const { address, kind, id: pin } = resource;
+    const binding = bindings.get(address);
+    if (binding?.sent === undefined || (pin !== undefined && pin !== binding.id)) return [];
+    const now = kindNamed(kind)?.baseline?.(resource).sent;
+    const name = nameDigests.find((path) => now?.[path] !== undefined && binding.sent?.[path] !== undefined) ?? "";
+    const [was, is] = [binding.sent[name], now?.[name]];
+    return was === is ? [] : [{ address, id: binding.id, was: `${kind} ${was}`, is: `${kind} ${is}` }];
+  });
+  const whoWas = new Map(changed.map((one) => [one.was, one]));
+  const whoIs = new Map(changed.map((one) => [one.is, one]));
+  const exchanged = changed.flatMap(({ address, id, was, is }) => {
+    const [next, before] = [whoWas.get(is), whoIs.get(was)];
+    const said =
+      next !== undefined
+        ? `its manifest says now what was sent for ${next.address} (${next.id})`
+        : before && `what was sent for it is now in the manifest of ${before.address} (${before.id})`;
+    if (said === undefined) return [];
+    const way = next === undefined ? "correct the others first." : "bind each to its object:";
+    const message = `It is bound to ${id}, and ${said}: manifests exchanged their names. Nothing is sent for them. Give the manifests their earlier names again; if this is meant, ${way}`;
+    return [[address, { ...blocked("E_OTHER_OBJECT", message, next && bindCommand(address, next.id)), id }] as const];
+  });
+  return exchanged.length === 0 ? identities : new Map([...identities, ...exchanged]);
 }

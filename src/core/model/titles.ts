@@ -55,7 +55,7 @@ export const titles = {
   E_NO_API_KEY: "No usable API key",
   E_NO_CATALOG: "No catalog",
   E_NO_MANIFESTS: "No manifests",
-  E_OTHER_OBJECT: "Another object has this id",
+  E_OTHER_OBJECT: "The manifest and the id are of different objects",
   E_OUTPUT: "File or output not written",
   E_PATH_NOT_FOUND: "Path not found",
   E_PATH_OUTSIDE: "Path outside the project",

@@ -58,7 +58,7 @@ function integrationsWith(key: LookupKey, { list, lookup }: AccountView): readon
  */
 export function identify(resource: Resource<IntegrationSpec>, account: AccountView): Identity {
   const bound = boundIdentity(resource, account);
-  if (bound !== undefined) return bound;
+  if (bound !== undefined) return unlessOther(resource, bound, account);
   const key = lookupKey(resource, account);
   if ("state" in key) return key;
   // Several integrations can have the same source and destination. What tells them apart, the schema at the destination, is in no list.
@@ -84,6 +84,30 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
   // An existing source can have several integrations with this destination. Those of other manifests are not meant.
   const similar = source.sourceId === undefined ? alike : alike.filter(({ id }) => recordedFor(resource, id, account).length === 0);
   return similar.length === 0 ? { state: "absent" } : existingIntegration(resource, similar, key);
+}
+
+/** Of a pinned or bound integration: blocked if `match` does not select it any more, because another one may be meant. What is not shown does not differ. */
+function unlessOther(resource: Resource<IntegrationSpec>, bound: Identity, account: AccountView): Identity {
+  const { match } = resource.spec;
+  const live = bound.state === "found" ? account.list(integrations).byId.get(bound.id) : undefined;
+  if (match === undefined || live === undefined || account.fresh.has(live.id)) return bound;
+  const { name, source, destination } = live;
+  const shown = defined({
+    name: name || undefined,
+    sourceName: source?.name || undefined,
+    sourceType: source?.type || undefined,
+    destinationId: destination?.id || undefined,
+  });
+  if (Object.entries(shown).every(([field, value]) => [undefined, value].includes(match[field as keyof typeof match]))) return bound;
+  const found = integrationsWith(match, account);
+  const [first] = found;
+  const seen = found.length === 0 ? "no live integration" : candidateTexts(found);
+  const isPinned = resource.id !== undefined;
+  const how = isPinned ? "pin it with metadata.id" : "bind it";
+  const is = `${JSON.stringify(name)} (${live.id})`;
+  const message = `It is ${isPinned ? "pinned" : "bound"} to ${is}, which spec.match does not select: ${describe(match)} is ${seen}. Nothing is sent for either. ${found.length === 0 ? `If ${is} is meant, correct spec.match.` : `If ${first?.id} is meant, ${how}. Otherwise, correct spec.match.`}`;
+  const command = first !== undefined && found.length === 1 && !isPinned ? bindCommand(resource.address, first.id) : undefined;
+  return { state: "blocked", code: "E_OTHER_OBJECT", message, id: live.id, ...defined({ command }) };
 }
 
 /**

@@ -76,8 +76,8 @@ function foundCounts({ policy, newColumns = [] }: Plan): readonly (readonly [num
 function nothingText(plan: Plan): string {
   if (wasNotRead(plan)) return "not compared with the account";
   if (!plan.complete) return "not compared completely";
-  // A plan that needs a guard to be lifted, or an exemption, is not nothing.
-  if (plan.guards.length > 0 || (plan.kind === "Plan" && plan.exemptions !== undefined)) return "nothing to send";
+  // A plan that needs a guard to be lifted or an exemption, or with something that is blocked, is not nothing.
+  if (plan.guards.length + plan.blocked.length > 0 || (plan.kind === "Plan" && plan.exemptions !== undefined)) return "nothing to send";
   return plan.kind === "Plan" ? "no changes" : "no differences";
 }
 
