@@ -304,7 +304,7 @@ function hashOf(text: string): number {
 }
 
 /**
- * The names that are new since a digest from which `gone` are gone. If others are gone, too, or several are new, which ones cannot be told: then all of them may be.
+ * The names that are new since a digest from which `gone` are gone. If others are gone, too, or several are new, it is unknown which: then all of them may be.
  */
 export function newNames(
   digest: string | undefined,

@@ -124,7 +124,7 @@ describe("an object that returns 404 by its id", () => {
   const gone = instead(404, { code: "NotFound_Integration", message: "integration not found" });
   const config = shops.replace("shop-shard-*", "shop-shard-01");
 
-  it("and that the list shows, cannot be read with this key: exit 1, and nobody is told to give it up", async () => {
+  it("and that the list shows, cannot be read with this key: exit 1, and nothing says to give it up", async () => {
     const at = await scene(config, { meddle: ({ path }) => (path.includes(`/${id}`) ? gone : undefined) });
     const { code, plan } = await at.plan();
     expect([code, plan.blocked]).toMatchObject([1, [{ address: "Schemas/shop-shard-01", code: "E_READ_FAILED" }]]);
