@@ -98,7 +98,11 @@ describe("a signal during synchronous work", () => {
   });
 
   describe.skipIf(!hasNamespaces)(`in a container${hasNamespaces ? "" : " (skipped: unshare is not permitted)"}`, () => {
-    const files = { ...twoTargets, "a.json": JSON.stringify(seedAccount()) };
+    // import needs a folder for new files.
+    const files = {
+      ...{ "dimsync.yaml": twoTargets["dimsync.yaml"].replace("[m.yaml]", "[m.yaml, manifests]"), "m.yaml": tag },
+      ...{ "manifests/.keep": "", "a.json": JSON.stringify(seedAccount()) },
+    };
 
     /** Process 1 gets the signal. */
     const asProcessOne = (argv: readonly string[], when: Readonly<Record<string, string>>) => {

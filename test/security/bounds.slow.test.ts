@@ -3,19 +3,14 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { connect } from "node:net";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { initPostgresRecords } from "../../src/core/records/postgres/index.ts";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
-import { readAccount } from "../../src/features/controller/accounts.ts";
 import { openStore } from "../../src/features/controller/database.ts";
 import { servePage } from "../../src/features/controller/server.ts";
-import { dimsync, dimsyncHere, emptyFolder, ended, startCli } from "../cli/built-cli.ts";
+import { dimsync, dimsyncHere, emptyFolder, startCli } from "../cli/built-cli.ts";
 import { serve } from "../support/loopback.ts";
-import { sharedPostgres } from "../support/postgres/shared.ts";
-import { needs } from "../support/programs.ts";
 import { waiting } from "../support/waiting.ts";
 
 /*
@@ -168,101 +163,6 @@ test("a stop signal ends a command at once while it reads a manifest of 30 MB", 
     expect(await endedOrLate(child, closed)).toEqual([null, "SIGTERM"]);
   }
 });
-
-describe("a stop signal is heard in the middle of the comparison of a table, which takes a minute", () => {
-  // Each of 100 patterns tries each pair of letters of 20,000 names.
-  const columns = Object.fromEntries(
-    Array.from({ length: 20_000 }, (_, index) => [
-      `${"ab".repeat(75)}${index}`,
-      { nameInDestination: `c${index}`, enabled: true, hashed: false, isPrimaryKey: false },
-    ]),
-  );
-  const users = { nameInDestination: "users", enabled: true, syncMode: "incremental", columns };
-  const schemas = { public: { nameInDestination: "public", enabled: true, tables: { users } } };
-  const manifest = (integration: string): string => `apiVersion: dimsync/v1
-kind: SchemaConfig
-metadata: { name: users }
-spec:
-  integration: ${integration}
-  rules:
-${Array.from({ length: 100 }, (_, index) => `    - { match: { schema: "*", table: "*", column: "*a*b*!${index}" }, set: { hashed: true } }\n`).join("")}`;
-
-  /** An account whose integrations have the table, and what resolves once a response with the table was sent. */
-  async function hugeTable() {
-    const state = seedAccount();
-    state.catalogue = { default: schemas };
-    for (const integration of state.integrations) integration.schemas = schemas;
-    let sent = (): void => {};
-    const isSent = new Promise<void>((resolve) => {
-      sent = resolve;
-    });
-    const service = await startEmbeddedService({
-      state: () => state,
-      apiKeys: { key: "bot@example.com" },
-      onExchange: ({ method, path }) => method === "GET" && path.endsWith("/schemas") && sent(),
-    });
-    onTestFinished(() => service.close());
-    return { service, isSent };
-  }
-
-  /** Sends SIGTERM once the process has worked for a second on the response. How it ended, or "late". */
-  async function stopped(child: ReturnType<typeof startCli>, isSent: Promise<void>) {
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const end = ended(child);
-    await Promise.race([isSent, end]);
-    const before = ticksOf(child.pid);
-    await vi.waitFor(() => expect(ticksOf(child.pid)).toBeGreaterThan(before + 100), waiting);
-    child.kill("SIGTERM");
-    return await endedOrLate(child, end);
-  }
-
-  test("by apply, which plans again after its first write", async () => {
-    const { service, isSent } = await hugeTable();
-    const cwd = emptyFolder({
-      "dimsync.yaml": config({ baseUrl: service.url, more: "manifests: [manifests]\n" }),
-      "manifests/integration.yaml": newIntegration,
-      "manifests/users.yaml": manifest("new"),
-    });
-    const child = startCli(["apply", "--yes", "--result", "result.json"], { cwd, env: { DIMSYNC_API_KEY: "key" } });
-    expect(await stopped(child, isSent)).toMatchObject({ code: 130, stderr: expect.stringContaining("dimsync: interrupted.") });
-    // What was written before is in the result.
-    expect(JSON.parse(readFileSync(join(cwd, "result.json"), "utf8"))).toMatchObject({
-      items: expect.arrayContaining([expect.objectContaining({ address: "Integration/new", outcome: "done" })]),
-      exit: { code: 130 },
-    });
-  });
-
-  test("by a worker, which gives the check back", needs("postgresql"), async () => {
-    const { service, isSent } = await hugeTable();
-    const url = await (await sharedPostgres()).database();
-    const { id } = await initPostgresRecords({ target: "test", url, schema: "dimsync" });
-    const records = `{ postgres: { url: { $secret: { env: DIMSYNC_DATABASE_URL } }, id: ${id} } }`;
-    const target = `{ baseUrl: "${service.url}", apiKey: { $secret: { env: KEY } }, controller: { every: 1m }, records: ${records} }`;
-    const cwd = emptyFolder({
-      "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { test: ${target} }\n`,
-      "manifests/users.yaml": manifest("Orders"),
-    });
-    const child = startCli(["controller", "--listen", "127.0.0.1:0"], { cwd, env: { KEY: "key", DIMSYNC_DATABASE_URL: url } });
-    expect(await stopped(child, isSent)).toMatchObject({ code: 0 });
-    const database = await openStore(url, cwd);
-    onTestFinished(() => database.close());
-    expect(await readAccount(database, "test")).toMatchObject({ isDue: true, checkedAt: null, error: null, failures: 0 });
-  });
-});
-
-const newIntegration = `apiVersion: dimsync/v1
-kind: Integration
-metadata: { name: new }
-spec:
-  destination: { id: d-12 }
-  create:
-    destinationSchema: new
-    replicationFrequency: '60'
-    onSchemaUpdate: enableColumnChanges
-    enabled: false
-    sourceConfig: { type: postgres, name: new-pg, authMethod: direct, connectionType: source, owners: [data-platform], connection: { database: new } }
-    sourceSettings: { incremental_mode: Change Stream }
-`;
 
 /** The CPU time of a process, in hundredths of a second. */
 function ticksOf(pid = 0): number {

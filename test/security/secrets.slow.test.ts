@@ -105,7 +105,7 @@ describe(`attack 5: a branch prints a value of the environment with \${env.NAME}
   };
   test.each(Object.entries(places))("%s", async (_, files) => {
     const cwd = emptyFolder({ "dimsync.yaml": configText(), ...orders, ...files() });
-    for (const argv of [["validate"], ["plan", "-o", "markdown"], ["list"]]) {
+    for (const argv of [["validate"], ["plan", "-o", "markdown"], ["drift"]]) {
       const { code, stdout, stderr } = await dimsync(argv, { cwd, env });
       expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("E_WRONG_SUBSTITUTION")]);
       expect(stdout + stderr).not.toMatch(/canary-|4211/u);

@@ -4,7 +4,7 @@ import { declared } from "../../cli/declared.ts";
 
 export const doctorCommand = declared({
   usage: "doctor",
-  description: "Check the API key, service, clock, records, CI jobs and checkout",
+  description: "Check the key, service, records and jobs of CI",
   options: {},
   load: async () => (await import("./command.ts")).runDoctor,
 });

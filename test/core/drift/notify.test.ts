@@ -28,15 +28,6 @@ describe("the body of a notification", () => {
     expect(body["text"]).toContain("manual: `Integration/orders paused`");
   });
 
-  test("says an event about the object once, and beside no column", () => {
-    const attribution = { actor: "dana@example.com", at: "2026-03-03T07:55:00Z", event: "x", confidence: "likely", own: false } as const;
-    const changes = ["email", "phone"].map((name) => change({ path: `/schemas/p/tables/t/columns/${name}/hashed`, origin: "drift" }));
-    const text = String(bodyOf(plan({ kind: "DriftReport", items: [item({ changes, liveName: "Orders", attribution })] }))["text"]);
-    expect(text.split("\n").filter((line) => line.includes("dana"))).toEqual([
-      "Orders was changed by dana@example.com, 2026-03-03 07:55 UTC",
-    ]);
-  });
-
   test("is only text in the format for Slack", () => {
     expect(Object.keys(bodyOf(tracedReport, "slack"))).toEqual(["text"]);
   });
