@@ -16,7 +16,7 @@ export interface ControllerFlags extends GlobalFlags, FlagsOf<typeof options> {}
 export const controllerCommand = declared({
   usage: "controller",
   description:
-    "Check every target that has `controller` at its interval, repair what protects, and serve a page and metrics. It uses the checkout in the working directory, and loads it again when its commit changes. Start it on several machines with one --database to share the work.",
+    "Check accounts continuously and serve a page. Checks each target that has `controller` at its interval, and repairs what protects. It uses the checkout in the working directory, and loads it again when its commit changes. Start it on several machines with one --database to share the work.",
   options,
   examples: ["dimsync controller", "dimsync controller --database postgres://controller@db/dimsync --listen 0.0.0.0:8480"],
   // Its log can be JSON.
