@@ -19,6 +19,7 @@ import { read as readYaml } from "../yaml/read.ts";
 import { findConfig, parseConfig, targetNames, yamlProblems } from "./config/file.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import type { ConfigOptions, LoadOptions } from "./config/options.ts";
+import { unusedVariables } from "./config/variables.ts";
 import { covering, discoverOwn } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
 import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
@@ -83,6 +84,12 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
   // A manifest that was not loaded may have what another one names.
   const isWhole = unread.length === 0 && manifests.every(({ resource }) => resource !== undefined);
+  // Files that are not read may use a variable: those of other targets, long ones, and those beside the paths of the command line.
+  const readsAll =
+    isWhole &&
+    config.ofOtherTargets.length === 0 &&
+    (options.paths ?? []).length === 0 &&
+    paths.every((path) => sources.has(shownPath(cwd, path)));
   const named = await loadNamedFiles(resources, { config, options, sources });
   const problems: Problem[] = [
     ...config.problems,
@@ -92,6 +99,12 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...duplicateProblems(manifests, locate),
     ...referenceProblems(resources, manifests, { isDeclared, elsewhere, locate }),
     ...(isWhole ? projectNameProblems(resources, elsewhere) : []),
+    ...(readsAll
+      ? unusedVariables(
+          config.writtenVariables,
+          [...sources.values()].map(({ text }) => text),
+        )
+      : []),
     ...named.problems,
     ...resources.flatMap((resource) => manifestKindNamed(resource.kind)?.hints?.(resource) ?? []),
   ];

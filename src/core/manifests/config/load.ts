@@ -15,13 +15,15 @@ import { readSource, type Source, shownPath } from "../source.ts";
 import { type CheckedConfig, checkConfig, findConfig, namedConfig, parseConfig, targetNames } from "./file.ts";
 import { type ConfigOptions, setting } from "./options.ts";
 import { makeSettings } from "./settings.ts";
-import { gatherVariables, readVarFiles, type Variables } from "./variables.ts";
+import { gatherVariables, readVarFiles, type Variables, type WrittenVariable } from "./variables.ts";
 
 /** The result of the config file, the environment and the flags. */
 export interface LoadedConfig {
   /** Absent if the config has no usable settings; the problems say why. */
   readonly settings?: Settings;
   readonly variables: Variables;
+  /** Those that the command line and files set for this target. */
+  readonly writtenVariables: readonly WrittenVariable[];
   /** Where the manifests are, and the folder that the paths are relative to. */
   readonly wanted: readonly Wanted[];
   readonly folder: string;
@@ -68,6 +70,12 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
   return {
     ...(made === undefined ? {} : { settings: made.settings }),
     variables: gatherVariables({ ...given, ...defined({ target: entry.vars, config: config.vars }) }),
+    writtenVariables: [
+      ...Object.keys(flags).map((name) => ({ name })),
+      ...varFiles.written,
+      ...Object.keys(entry.vars ?? {}).map((name) => ({ name, place: below(place, ["targets", target ?? "", "vars", name]) })),
+      ...Object.keys(config.vars ?? {}).map((name) => ({ name, place: below(place, ["vars", name]) })),
+    ],
     targets: names.length === 0 ? ["default"] : names,
     ...wantedPaths(options, { config, target, place, folder }),
     boundary: file.boundary,

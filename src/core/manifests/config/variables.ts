@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { isObject, type JsonObject, type JsonValue } from "../../model/json/json.ts";
 import { addAll } from "../../model/maps.ts";
-import { type Problem, problemAt } from "../../model/problem.ts";
+import { below, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
+import { didYouMean } from "../../text/suggest.ts";
 import { read } from "../../yaml/read.ts";
 import { readSource, type Source } from "../source.ts";
 import { makeEffective } from "../substitute.ts";
@@ -25,6 +26,28 @@ interface VariableSources {
   readonly config?: Readonly<Record<string, JsonValue>>;
 }
 
+/** A variable that someone sets for this project: with `--var` (no place), in a variable file, or in the config. */
+export interface WrittenVariable {
+  readonly name: string;
+  readonly place?: SourceLocation | undefined;
+}
+
+/**
+ * Variables that no text uses: an error for `--var`, a warning for what is written in a file, which several commands share. `texts`: of all files that can
+ * use them.
+ */
+export function unusedVariables(written: readonly WrittenVariable[], texts: Iterable<string>): readonly Problem[] {
+  const used = new Set<string>();
+  for (const text of texts) for (const [, name = ""] of text.matchAll(/\$\{var\.([^}]+)\}/gu)) used.add(name);
+  return written
+    .filter(({ name }) => !used.has(name))
+    .map(({ name, place }) => {
+      const message = `Nothing uses the variable \${var.${name}}, so its value has no effect.${didYouMean(name, used)} Correct the name, or remove it.`;
+      if (place === undefined) return { code: "E_UNKNOWN_REFERENCE", severity: "error", message: `--var ${name}: ${message}` };
+      return problemAt({ ...place, on: "key" }, { code: "W_UNUSED", severity: "warning", message });
+    });
+}
+
 /** Of the names of environment variables that set variables of manifests. */
 const variablePrefix = "DIMSYNC_VAR_";
 
@@ -38,6 +61,7 @@ export function gatherVariables(sources: VariableSources): Variables {
 
 interface VarFiles {
   readonly records: readonly JsonObject[];
+  readonly written: readonly WrittenVariable[];
   readonly sources: readonly Source[];
   readonly problems: readonly Problem[];
 }
@@ -48,6 +72,7 @@ interface VarFiles {
  */
 export function readVarFiles({ varFiles = [], cwd }: ConfigOptions, variables: Variables): VarFiles {
   const records: JsonObject[] = [];
+  const written: WrittenVariable[] = [];
   const sources: Source[] = [];
   const problems: Problem[] = [];
   for (const name of varFiles) {
@@ -64,7 +89,8 @@ export function readVarFiles({ varFiles = [], cwd }: ConfigOptions, variables: V
       const effective = makeEffective(documents[0].value, place, { kind: undefined, variables, textLength: source.text.length });
       addAll(problems, effective.problems);
       records.push(effective.value as JsonObject); // a map stays a map
+      for (const name of Object.keys(effective.value as JsonObject)) written.push({ name, place: below(place, [name]) });
     }
   }
-  return { records, sources, problems };
+  return { records, written, sources, problems };
 }

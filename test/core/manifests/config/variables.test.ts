@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LoadOptions } from "../../../../src/core/manifests/project.ts";
-import { config, headings, load, manifest, resource } from "../project-on-disk.ts";
+import { config, headings, load as loadAll, manifest, resource } from "../project-on-disk.ts";
 
 const asset = (...connection: readonly string[]) =>
   manifest("Asset", "a", "spec:", "  name: A", "  connection:", ...connection.map((line) => `    ${line}`));
@@ -8,6 +8,12 @@ const connectionOf = async (files: Readonly<Record<string, string>>, options: Pa
   const project = await load(files, { ...options });
   expect(project.diagnostics).toEqual([]);
   return (resource(project, "Asset/a").spec as { readonly connection: unknown }).connection;
+};
+
+/** These projects declare more variables than each test uses. */
+const load = async (...options: Parameters<typeof loadAll>) => {
+  const project = await loadAll(...options);
+  return { ...project, diagnostics: project.diagnostics.filter(({ code }) => code !== "W_UNUSED") };
 };
 
 describe("a reference becomes", () => {
@@ -201,5 +207,56 @@ describe("flag > environment > file > target > config", () => {
     );
     expect(headings(diagnostics)).toEqual([at]);
     expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
+  });
+});
+
+// A name that is written and that nothing has (promise N).
+describe("a variable that nothing uses", () => {
+  const used = asset(`x: "\${var.frequency}"`);
+  const typo = { frequency: "60" };
+  test.each<[string, Parameters<typeof loadAll>[0], Parameters<typeof loadAll>[1], readonly string[]]>([
+    [
+      "of --var is an error",
+      { "dimsync.yaml": config("manifests: [m]", "vars: { frequency: a }"), "m/a.yaml": used },
+      { vars: { frequnecy: "5" } },
+      [" E_UNKNOWN_REFERENCE"],
+    ],
+    [
+      "of the config or the target is a warning",
+      {
+        "dimsync.yaml": config("manifests: [m]", "vars: { frequency: a, other: b }", "targets: { prod: { vars: { frequncy: c } } }"),
+        "m/a.yaml": used,
+      },
+      {},
+      ["dimsync.yaml:5:28 W_UNUSED", "dimsync.yaml:4:23 W_UNUSED"],
+    ],
+    [
+      "of a variable file is a warning",
+      { "dimsync.yaml": config("manifests: [m]"), "m/a.yaml": used, "v.yaml": "frequency: a\nfrequencyy: b\n" },
+      { varFiles: ["v.yaml"] },
+      ["v.yaml:2:1 W_UNUSED"],
+    ],
+    [
+      "of the environment is silent",
+      { "dimsync.yaml": config("manifests: [m]"), "m/a.yaml": used },
+      { vars: typo, env: { DIMSYNC_VAR_frequnecy: "5" } },
+      [],
+    ],
+    [
+      "is not known if only some files are read",
+      { "dimsync.yaml": config("manifests: [m]"), "m/a.yaml": used, "b.yaml": asset("x: y") },
+      { paths: ["b.yaml"], vars: typo },
+      [],
+    ],
+    [
+      "is used in the config",
+      { "dimsync.yaml": config("manifests: [m]", `bindings: "\${var.file}"`), "m/a.yaml": asset("x: y") },
+      { vars: { file: "b.yaml" } },
+      [],
+    ],
+  ])("%s", async (_, files, options, expected) => {
+    const { diagnostics } = await loadAll(files, options);
+    expect(diagnostics.map((one) => (one.file === undefined ? ` ${one.code}` : headings([one])[0]))).toEqual(expected);
+    for (const { message } of diagnostics) if (message.includes("freq")) expect(message).toContain("Did you mean frequency?");
   });
 });
