@@ -20,7 +20,7 @@ describe("output", () => {
     expect(JSON.parse(readFileSync(join(cwd, "v.json"), "utf8"))).toMatchObject({ kind: "Validation", diagnostics: [], exit: { code: 0 } });
   });
 
-  test.each(["validate", "plan", "drift", "get schemaconfig 8f1c", "list"])(
+  test.each(["validate", "plan", "drift", "get schemaconfig 8f1c"])(
     "of %s -o json is one JSON document and nothing else",
     async (command) => {
       const { stdout, stderr } = await dimsyncHere([...command.split(" "), "-o", "json"], { cwd: quickstart() });
@@ -133,6 +133,6 @@ test("-C, --config, --var, --var-file and DIMSYNC_CONFIG select the files and va
   expect(await frequency("--var-file", "../vars.yaml")).toBe("3h");
   expect(await frequency("-C", "..", "--var-file", "vars.yaml")).toBe("3h");
   expect(await frequency("--config", "../dimsync.yaml")).toBe("60");
-  const elsewhere = await dimsyncHere(["list"], { env: { DIMSYNC_CONFIG: join(cwd, "dimsync.yaml") } });
-  expect(elsewhere.stdout).toContain("Tag/pii");
+  const elsewhere = await dimsyncHere(["validate"], { env: { DIMSYNC_CONFIG: join(cwd, "dimsync.yaml") } });
+  expect(elsewhere.stdout).toContain("Valid: ");
 });

@@ -199,6 +199,6 @@ describe("a kind that is added with a folder, a schema and one line in the regis
   test("is known to commands", async () => {
     const { run } = await newProject("{ text: hello }");
     expect(JSON.parse((await run("schema", "note")).stdout)).toMatchObject({ title: "Note" });
-    expect((await run("list")).stdout).toContain("Note/hello");
+    expect((await run("plan", "--only", "Note/hello")).stdout).toContain("Note/hello");
   });
 });

@@ -79,7 +79,7 @@ describe("dimsync audit", () => {
   test.each<[Partial<AuditFlags>, string]>([
     [{ since: "yesterday" }, "Invalid --since"],
     [{ until: "1" }, "Invalid --until"],
-    [{ output: ["html"] }, "Formats of this command: human, json, yaml, markdown"],
+    [{ output: ["html"] }, "Formats of this command: human, json"],
     [{ output: ["json", "human"] }, "Only one format can be written to stdout"],
   ])("%j is refused before any request", async (flags, message) => {
     await expect(audit(flags)).rejects.toThrow(message);
