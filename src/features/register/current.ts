@@ -3,6 +3,7 @@ import { cachedReads, columnBudget } from "../../core/engine/reads/cached-reads.
 import { readAccount, readAhead } from "../../core/engine/reads/read-account.ts";
 import { integrationAddress } from "../../core/kinds/manifests.ts";
 import type { LabelScope } from "../../core/kinds/patterns/labels.ts";
+import { nameMatcher } from "../../core/kinds/patterns/names.ts";
 import {
   decisionIn,
   labelsOfColumn,
@@ -26,7 +27,7 @@ import type { Pointer } from "../../core/model/json/pointer.ts";
 import type { LiveIntegration, LiveReference, LiveSchemas } from "../../core/model/live.ts";
 import { getOrAdd } from "../../core/model/maps.ts";
 import { type NodePath, nodePointer } from "../../core/model/nodes.ts";
-import { type Locate, placeText } from "../../core/model/problem.ts";
+import { type Locate, placeText, problemAt } from "../../core/model/problem.ts";
 import type { RegisterRow } from "../../core/model/register.ts";
 import type { PolicyExemption } from "../../core/model/resource.ts";
 import type { OnProgress } from "../../core/model/runtime/progress.ts";
@@ -34,6 +35,7 @@ import type { Reads } from "../../core/model/service.ts";
 import { type AskedPolicies, newPolicyEvaluator, type PolicyEvaluation, unchangedTarget } from "../../core/policies/evaluate.ts";
 import { policiesIn } from "../../core/policies/validate.ts";
 import type { RecordsState } from "../../core/records/records.ts";
+import { didYouMean } from "../../core/text/suggest.ts";
 
 interface RegisterSession {
   readonly reads: Reads;
@@ -41,6 +43,8 @@ interface RegisterSession {
   /** YYYY-MM-DD: exemptions and `ignore` entries expire. */
   readonly today: string;
   readonly onProgress?: OnProgress | undefined;
+  /** Patterns for names of integrations; each must match one. */
+  readonly integrations?: readonly string[];
 }
 
 /** Reads the labelled columns of every integration in the account, one integration after the other, by name. Sends GET only. Throws ServiceError and ProblemsError. */
@@ -56,6 +60,15 @@ export async function* currentRows(project: Project, session: RegisterSession): 
   const evaluator = newPolicyEvaluator(policiesIn(account.resources), { today: session.today, locate: project.locate });
   const claim = columnBudget();
   const sorted = integrationsByName(account);
+  const names = sorted.map(({ id }) => nameInAddresses(id, account));
+  const unknown = (session.integrations ?? []).filter((pattern) => !names.some(nameMatcher([pattern])));
+  refuseErrors(
+    unknown.map((pattern) => {
+      const message = `--integration ${JSON.stringify(pattern)} matches no integration in the account.${didYouMean(pattern, names)}`;
+      return problemAt(undefined, { code: "E_UNKNOWN_REFERENCE", message });
+    }),
+    project.locate,
+  );
   const read = ({ id }: LiveIntegration) =>
     readSchemas(reads, id, (live) => {
       const isNeeded = ({ labels }: ScannedTable): boolean => labels !== undefined && labels.possible.size > 0;

@@ -30,7 +30,7 @@ export async function makeRegister(project: Project, options: RegisterOptions, r
   const tally = newTally();
   await withReads(project, run, async (reads) => {
     const records = await readRecords(project.settings, run);
-    const session = { reads, records, today: at.slice(0, 10), onProgress: run.onProgress };
+    const session = { reads, records, today: at.slice(0, 10), onProgress: run.onProgress, integrations: options.integrations };
     for await (const integration of currentRows(project, session)) {
       const wanted = integration.filter(isWanted);
       for (const row of wanted) rows.push(row);

@@ -142,6 +142,11 @@ describe("the register", () => {
     expect(stderr.replaceAll(/\s+/gu, " ")).toContain(message);
   });
 
+  test("refuses an integration that the account does not have", async () => {
+    const { code, stderr } = await register("--integration", "Ordesr");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("Did you mean Orders?")]);
+  });
+
   test("needs a Classification", async () => {
     writeFileSync(
       join(folder, "manifests/personal.yaml"),
