@@ -56,13 +56,13 @@ async function ofOrphan(id: string, kept: KeptIntegration, { account, reads }: P
     () => readSchemas(reads, twin.id),
     () => undefined,
   );
-  const readable = tree === undefined ? undefined : readableElsewhere(kept.schemas, tree);
+  const readable = tree === undefined ? undefined : readableElsewhere(kept, tree);
   if (readable?.length === 0) return ended(id, kept);
   const [bound] = [...account.bindings].find(([, binding]) => binding.id === id) ?? [];
   const there =
     readable === undefined
       ? `Its schemas cannot be read, and ${nodes} were kept hashed or disabled`
-      : `${andMore(readable, "node", { shown: 5 })} ${readable.length === 1 ? "was" : "were"} kept hashed or disabled, and ${readable.length === 1 ? "is" : "are"} readable there`;
+      : `Of ${nodes} that ${countKept(kept.schemas) === 1 ? "was" : "were"} kept hashed or disabled, ${andMore(readable, "node", { shown: 5 })} ${readable.length === 1 ? "is" : "are"} readable there, or may have replaced ${readable.length === 1 ? "one" : "some"}`;
   const way = bound === undefined ? "Have a SchemaConfig keep them there, or give it up:" : "If it is the same, bind it:";
   return finding(id, kept, {
     account,

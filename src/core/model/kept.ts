@@ -51,7 +51,14 @@ export interface KeptIntegrations {
   /** By live id, sorted: `identity`. */
   readonly ids: Readonly<Record<string, readonly string[]>>;
   readonly manifests: string;
-  readonly schemas: Readonly<Record<string, { readonly itself?: number; readonly tables: Readonly<Record<string, number>> }>>;
+  readonly schemas: Readonly<Record<string, { readonly itself?: number; readonly tables: readonly KeptTables[] }>>;
+}
+
+/** Tables with equal nodes. */
+export interface KeptTables {
+  readonly nodes: number;
+  /** Sorted. Each is one digit of base 36, how many characters it has in common with the one before, and the others. */
+  readonly names: readonly string[];
 }
 
 export const nothingKept: Kept = { tables: [], integrations: [] };
@@ -79,12 +86,34 @@ export function keptJson(byId: KeptById): Kept {
 function schemasJson(kept: KeptSchemas, numberOf: (table: KeptTable) => number): KeptIntegrations["schemas"] {
   const schemas = emptyRecord<KeptIntegrations["schemas"][string]>();
   for (const [schema, ofSchema] of [...kept].sort(byKey)) {
-    const tables = emptyRecord<number>();
+    const namesOf = new Map<number, string[]>();
     const itself = ofSchema.get(undefined);
-    for (const [table, nodes] of [...ofSchema].sort(byKey)) if (table !== undefined) tables[table] = numberOf(nodes);
+    for (const [table, nodes] of [...ofSchema].sort(byKey))
+      if (table !== undefined) getOrAdd(namesOf, numberOf(nodes), () => []).push(table);
+    const tables = [...namesOf].map(([nodes, names]) => ({ nodes, names: frontCoded(names) }));
     schemas[schema] = { ...(itself === undefined ? {} : { itself: numberOf(itself) }), tables };
   }
   return schemas;
+}
+
+const maxShared = 35;
+
+function frontCoded(names: readonly string[]): readonly string[] {
+  let last = "";
+  return names.map((name) => {
+    let shared = 0;
+    while (shared < maxShared && shared < name.length && name[shared] === last[shared]) shared++;
+    last = name;
+    return shared.toString(36) + name.slice(shared);
+  });
+}
+
+function wholeNames(coded: readonly string[]): readonly string[] {
+  let last = "";
+  return coded.map((text) => {
+    last = last.slice(0, Number.parseInt(text.slice(0, 1), 36)) + text.slice(1);
+    return last;
+  });
 }
 
 const byKey = ([a = ""]: readonly [string | undefined, unknown], [b = ""]: readonly [string | undefined, unknown]): number => byText(a, b);
@@ -99,7 +128,7 @@ export function keptById({ tables, integrations }: Kept): KeptById {
         schema,
         new Map<string | undefined, KeptTable>([
           ...(itself === undefined ? [] : [[undefined, tableAt(itself)] as const]),
-          ...Object.entries(ofSchema).map(([table, position]) => [table, tableAt(position)] as const),
+          ...ofSchema.flatMap(({ nodes, names }) => wholeNames(names).map((table) => [table, tableAt(nodes)] as const)),
         ]),
       ]),
     );
@@ -141,12 +170,23 @@ export function keptNow(before: KeptSchemas | undefined, keeping: Keeping, judge
   const known: KeptSchemas = before ?? new Map();
   const next = new Map<string, ReadonlyMap<string | undefined, KeptTable>>();
   let isSame = before !== undefined;
+  // Equal tables that are first seen share one value.
+  const first = new Map<readonly KeepingNodes[], KeptTable>();
+  const firstTable = (keeping: readonly KeepingNodes[], path: readonly [string, string | undefined]): KeptTable => {
+    const known = first.get(keeping);
+    if (known !== undefined && known[0]?.among === judgement.among?.(path[0], path[1])) return known;
+    const made = tableNow(path, { before: [], keeping }, judgement);
+    first.set(keeping, made);
+    return made;
+  };
   for (const schema of keysOf(known, keeping)) {
     const [ofKnown = noTables, ofKeeping = noKeeping] = [known.get(schema), keeping.get(schema)];
     const tables = new Map<string | undefined, KeptTable>();
     for (const table of keysOf<string | undefined>(ofKnown, ofKeeping)) {
       const was = ofKnown.get(table);
-      const nodes = tableNow([schema, table], { before: was ?? [], keeping: ofKeeping.get(table) ?? [] }, judgement);
+      const ofTable = ofKeeping.get(table) ?? [];
+      const nodes =
+        was === undefined ? firstTable(ofTable, [schema, table]) : tableNow([schema, table], { before: was, keeping: ofTable }, judgement);
       if (nodes !== was) isSame = false;
       if (nodes.length > 0) tables.set(table, nodes);
     }
@@ -201,7 +241,7 @@ const planned = (isKept: boolean): Pick<KeptNodes, "isPlanned"> => (isKept ? {} 
 
 const isUnchanged = (nodes: KeptNodes, keeping: KeepingNodes | undefined, among: readonly string[] | undefined): boolean =>
   keeping?.isKept === true &&
-  sameJson(nodes.among, among) &&
+  (nodes.among === among || sameJson(nodes.among, among)) &&
   nodes.as === keeping.as &&
   nodes.by === keeping.by &&
   nodes.columns?.length === keeping.columns?.length &&

@@ -1,7 +1,7 @@
 import { type Address, type Binding, byText, parseAddress } from "../model/address.ts";
 import { canonicalJson } from "../model/json/json.ts";
 import { parseJson, whyNotJson } from "../model/json/parse.ts";
-import type { KeptIntegrations, KeptTable } from "../model/kept.ts";
+import type { KeptIntegrations, KeptTable, KeptTables } from "../model/kept.ts";
 import { printableJson } from "../text/control-characters.ts";
 import { emptyState, sharedId } from "./facts.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
@@ -144,7 +144,12 @@ const keptTable: Reader<KeptTable> = listOf(
 const keptIntegrations = members<KeptIntegrations>({
   ids: mapOf(listOf(text)),
   manifests: text,
-  schemas: mapOf(members<KeptIntegrations["schemas"][string]>({ itself: optional(count), tables: mapOf(count) })),
+  schemas: mapOf(
+    members<KeptIntegrations["schemas"][string]>({
+      itself: optional(count),
+      tables: listOf(members<KeptTables>({ nodes: count, names: listOf(text) })),
+    }),
+  ),
 });
 const notKept = members<NotKept>({ wanted: json, live: json, since: text, times: count });
 

@@ -64,6 +64,10 @@ test("a table and a schema can be kept themselves, and their names can be anythi
       new Map([
         [undefined, [off]],
         ["", [off, hashed("__proto__")]],
+        ["orders_2025", [off]],
+        ["orders_2026", [off]],
+        ["\u{1f600}b", [off]],
+        ["\u{1f601}a", [off]],
       ]),
     ],
   ]);
@@ -86,8 +90,8 @@ test("equal tables are stored once, and so are integrations of which the same is
   expect(keptJson(byId)).toEqual({
     tables: [[{ as: "hashed", by: "SchemaConfig/pii", since: monday, columns: ["email", "phone"] }]],
     integrations: [
-      { ids: { a: identity, c: identity }, manifests: "m1", schemas: { public: { tables: { users: 0 } } } },
-      { ids: { b: identity }, manifests: "m1", schemas: { public: { tables: { people: 0 } } } },
+      { ids: { a: identity, c: identity }, manifests: "m1", schemas: { public: { tables: [{ nodes: 0, names: ["0users"] }] } } },
+      { ids: { b: identity }, manifests: "m1", schemas: { public: { tables: [{ nodes: 0, names: ["0people"] }] } } },
     ],
   });
 });

@@ -101,7 +101,7 @@ type State = "held" | "ended" | "gone" | { readonly instruction: string };
 function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (path: NodePath, nodes: KeptNodes) => State {
   const { address, liveId, rules } = unit;
   const hasChanged = before.manifests !== account.manifests;
-  const replacements = replacementsIn(unit, { tree, account, before });
+  const replacements = replacementsIn(rules, { tree, before });
   const isKeptByManifests = (path: NodePath): boolean => keepsByManifests(rules, tree, path);
   const hasLeft = (by: Address): boolean => {
     const name = account.list(integrations).byId.get(liveId)?.name;
@@ -144,7 +144,8 @@ const isReadable = ({ enabled, hashed }: { readonly enabled?: boolean; readonly 
   enabled !== false && !(isColumn && hashed === true);
 
 /** Whether manifests keep the node, or a node above it. It need not be live. */
-function keepsByManifests(rules: SchemaConfigUnit["rules"], tree: LiveSchemas, [schema, table, column]: NodePath): boolean {
+function keepsByManifests(rules: SchemaConfigUnit["rules"] | undefined, tree: LiveSchemas, [schema, table, column]: NodePath): boolean {
+  if (rules === undefined) return false;
   const isOff = (path: NodePath): boolean => managedEnabled(managedAt(rules, tree, path)) === false;
   if (isOff([schema])) return true;
   if (table === undefined) return false;
@@ -162,7 +163,10 @@ interface Replacements {
 }
 
 /** What is new and readable beside the uppermost node of a path that is gone. */
-function replacementsIn(unit: SchemaConfigUnit, { tree, before }: Input): (path: NodePath, nodes: KeptNodes) => Replacements {
+function replacementsIn(
+  rules: SchemaConfigUnit["rules"] | undefined,
+  { tree, before }: Pick<Input, "tree" | "before">,
+): (path: NodePath, nodes: KeptNodes) => Replacements {
   const known = new Map<string, Pick<Replacements, "names" | "isExact">>();
   return ([schema, table, column], { among }) => {
     const { schema: liveSchema, table: liveTable } = nodesAt(tree, table === undefined ? [schema] : [schema, table]);
@@ -187,14 +191,14 @@ function replacementsIn(unit: SchemaConfigUnit, { tree, before }: Input): (path:
             above.length === 3 ? name : undefined,
           ),
         );
-      return { names: beside.filter((path) => hasReadable(unit, tree, path)).map(nodeText), isExact };
+      return { names: beside.filter((path) => hasReadable(rules, tree, path)).map(nodeText), isExact };
     });
     return { ...found, above };
   };
 }
 
 /** Whether data of the node is readable, and no manifest keeps it from being so. */
-function hasReadable({ rules }: SchemaConfigUnit, tree: LiveSchemas, path: NodePath): boolean {
+function hasReadable(rules: SchemaConfigUnit["rules"] | undefined, tree: LiveSchemas, path: NodePath): boolean {
   const [schema, table, column] = path;
   const live = nodesAt(tree, path);
   if (live.schema === undefined || !isEnabled(live.schema)) return false;
@@ -210,28 +214,51 @@ function hasReadable({ rules }: SchemaConfigUnit, tree: LiveSchemas, path: NodeP
   return live.column !== undefined && isReadable(live.column, true) && isOpen(path);
 }
 
-/** The digests of the names beside the nodes of a table. */
+/** The digests of the names beside the nodes of a table. The same value for tables with the same names. */
 export function namesBeside(tree: LiveSchemas): (schema: string, table: string | undefined) => readonly string[] {
-  const schemas = namesDigest(Object.keys(tree));
-  const ofSchemas = new Map<string, string>();
+  const ofSchemas = [namesDigest(Object.keys(tree))];
+  const ofTables = new Map<string, readonly string[]>();
+  const ofColumns = new Map<string, Map<string | undefined, readonly string[]>>();
   return (schema, table) => {
-    if (table === undefined) return [schemas];
+    if (table === undefined) return ofSchemas;
     const { tables = {} } = own(tree, schema) ?? {};
+    const above = getOrAdd(ofTables, schema, () => [...ofSchemas, namesDigest(Object.keys(tables))]);
     const columns = own(tables, table)?.columns;
-    const ofSchema = getOrAdd(ofSchemas, schema, () => namesDigest(Object.keys(tables)));
-    return [schemas, ofSchema, ...(columns === undefined ? [] : [namesDigest(Object.keys(columns))])];
+    const digest = columns === undefined ? undefined : columnsDigest(Object.keys(columns));
+    return getOrAdd(
+      getOrAdd(ofColumns, schema, () => new Map<string | undefined, readonly string[]>()),
+      digest,
+      () => (digest === undefined ? above : [...above, digest]),
+    );
   };
 }
 
-/** The kept nodes that another integration has by the same name, and whose data is readable there. */
-export function readableElsewhere(schemas: KeptIntegration["schemas"], tree: LiveSchemas): readonly string[] {
+// A fleet has many tables with the same columns, and comparing names is faster than hashing them.
+const knownColumns = new Map<string, { readonly names: readonly string[]; readonly digest: string }>();
+const mostKnown = 1_000;
+
+function columnsDigest(names: readonly string[]): string {
+  const key = `${names.length} ${names[0] ?? ""}`;
+  const known = knownColumns.get(key);
+  if (known?.names.every((name, index) => name === names[index]) === true) return known.digest;
+  if (knownColumns.size >= mostKnown) knownColumns.clear();
+  const digest = namesDigest(names);
+  knownColumns.set(key, { names, digest });
+  return digest;
+}
+
+/** What is readable of an integration that was created in place of another: the kept nodes by name, and what is new beside those that it lacks. */
+export function readableElsewhere(before: KeptIntegration, tree: LiveSchemas): readonly string[] {
   const found = new Set<string>();
-  for (const [schema, tables] of schemas)
+  const replacements = replacementsIn(undefined, { tree, before });
+  for (const [schema, tables] of before.schemas)
     for (const [table, all] of tables)
-      for (const { columns = [undefined] } of all)
-        for (const column of columns) {
+      for (const nodes of all)
+        for (const column of nodes.columns ?? [undefined]) {
           const path = pathOf(schema, table, column);
           const live = nodesAt(tree, path);
+          const node = path.length === 1 ? live.schema : path.length === 2 ? live.table : live.column;
+          if (node === undefined) for (const name of replacements(path, nodes).names) found.add(name);
           const at = [live.schema, ...(table === undefined ? [] : [live.table])];
           const isOpen = at.every((node) => node !== undefined && isEnabled(node));
           if (isOpen && (column === undefined || (live.column !== undefined && isReadable(live.column, true)))) found.add(nodeText(path));

@@ -1,0 +1,125 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type AccountState, type IntegrationRecord, startEmbeddedService } from "../../src/embedded/index.ts";
+import { loadProject, type Project } from "../../src/index.ts";
+
+// A service whose account changes in between runs as an account does, and that answers as a service does on a bad day.
+
+/** What the service does wrong until it is set again. */
+export interface Weather {
+  /** The next PATCH of schemas is accepted and not done. */
+  dropsWrite?: boolean;
+  /** After the next PATCH of schemas, its response and the next reads show what was there before. */
+  lags?: boolean;
+  /** The next PATCH of schemas of this integration is refused. */
+  refuses?: string;
+  /** A member of the list entry of this integration that no decision needs has another type. */
+  odd?: string;
+  /** The name in the list entry of this integration cannot be read. */
+  unreadable?: string;
+  /** The list has a draft without source and destination. */
+  draft?: boolean;
+  /** The key may not read this integration. */
+  hidden?: string;
+}
+
+export interface Life {
+  readonly project: Project;
+  readonly env: Readonly<Record<string, string>>;
+  readonly account: () => AccountState;
+  readonly mutate: (change: (state: AccountState) => void) => void;
+  readonly weather: Weather;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+const lagging = 2;
+
+/** Runs `use` with a project of these manifests. */
+export async function withLife<T>(account: AccountState, manifests: string, use: (life: Life) => Promise<T>): Promise<T> {
+  const service = await startEmbeddedService({ state: account });
+  const weather: Weather = {};
+  const folder = mkdtempSync(join(tmpdir(), "dimsync-life-"));
+  const forward = async (method: string, path: string, body = ""): Promise<Answer> => {
+    const headers = { "x-api-key": service.apiKey, "content-type": "application/json" };
+    const response = await fetch(`${service.url}${path}`, { method, headers, ...(body === "" ? {} : { body }) });
+    return { status: response.status, body: await response.text() };
+  };
+  const answer = answering(weather, forward);
+  const proxy = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { status, body } = await answer(request.method ?? "", request.url ?? "", Buffer.concat(chunks).toString());
+    response.writeHead(status, { "content-type": "application/json" }).end(body);
+  });
+  await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
+  const { port } = proxy.address() as AddressInfo; // it listens on a port
+  const env = { KEY: service.apiKey };
+  const config = {
+    ...{ apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"] },
+    targets: { prod: { baseUrl: `http://127.0.0.1:${port}`, apiKey: { $secret: { env: "KEY" } } } },
+    client: { retries: 0, settleSeconds: 1 },
+    guards: { maxChangedPercent: 100 },
+  };
+  try {
+    mkdirSync(join(folder, "manifests"));
+    writeFileSync(join(folder, "dimsync.yaml"), JSON.stringify(config));
+    writeFileSync(join(folder, "manifests/all.yaml"), manifests);
+    const project = await loadProject({ cwd: folder, env });
+    return await use({ project, env, account: service.state, mutate: (change) => service.mutate(change), weather });
+  } finally {
+    proxy.closeAllConnections();
+    await new Promise((done) => proxy.close(done));
+    await service.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function answering(weather: Weather, forward: (method: string, path: string, body?: string) => Promise<Answer>) {
+  const stale = new Map<string, { readonly before: Answer; left: number }>();
+  return async (method: string, url: string, body: string): Promise<Answer> => {
+    const [path = ""] = url.split("?");
+    const [, id] = /^\/v1\/integrations\/([^/]+)/u.exec(path) ?? [];
+    const refused = (status: number): Answer => ({ status, body: JSON.stringify({ code: "Refused", message: "not possible" }) });
+    if (id !== undefined && id === weather.hidden) return refused(403);
+    if (method === "PATCH" && path.endsWith("/schemas")) {
+      if (weather.refuses === id) {
+        delete weather.refuses;
+        return refused(400);
+      }
+      const before = await forward("GET", path);
+      if (weather.dropsWrite === true) {
+        delete weather.dropsWrite;
+        return before;
+      }
+      const done = await forward(method, url, body);
+      if (weather.lags !== true) return done;
+      delete weather.lags;
+      stale.set(path, { before, left: lagging });
+      return before;
+    }
+    const late = method === "GET" ? stale.get(path) : undefined;
+    if (late !== undefined && late.left-- > 0) return late.before;
+    const answered = await forward(method, url, body);
+    return path === "/v1/integrations" && method === "GET" ? { ...answered, body: listed(answered.body, weather) } : answered;
+  };
+}
+
+type Entry = Record<string, unknown> & Pick<IntegrationRecord, "id">;
+
+function listed(body: string, { odd, unreadable, draft, hidden }: Weather): string {
+  const answer = JSON.parse(body) as { data: { items: Entry[] } }; // the list of the embedded service
+  const items = answer.data.items.filter(({ id }) => id !== hidden);
+  for (const item of items) {
+    if (item.id === odd) item["createdAt"] = 1_767_600_000;
+    if (item.id === unreadable) item["name"] = { text: item["name"] };
+  }
+  if (draft === true) items.push({ id: "d9", name: "Draft", createdAt: "2026-03-02T09:30:00.000Z", paused: false });
+  return JSON.stringify({ ...answer, data: { ...answer.data, items } });
+}
