@@ -143,7 +143,7 @@ it("creates and moves the records of all targets, and skips those that are there
 });
 
 it.each([
-  ["a URL that is not a secret", '{ postgres: { url: "postgres://u:hunter2@db.example.com/x", id: abc } }', "E_WRONG_TYPE"],
+  ["a URL that is not a secret", '{ postgres: { url: "postgres://u:hunter2@db.example.com/x", id: abc } }', "E_LITERAL_SECRET"],
   ["an unknown member", "{ git: { ref: refs/dimsync/demo, id: abc, branch: x } }", "E_UNKNOWN_KEY"],
 ])("refuses records with %s, and uses no files in their place", async (_, records, code) => {
   const { run } = projectWith(records);
