@@ -1,7 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { AccountState } from "../../src/embedded/index.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
@@ -53,7 +55,7 @@ export async function withLibrary<T>(given: World, use: (running: InProcess) => 
   }
 }
 
-/** What the controller sends in mode `protect`: the only place of these tests that knows how. */
+/** What the controller sends in mode `protect`, by the operation that it uses. `repairByController` runs the controller itself. */
 export const repair = ({ project, env }: InProcess): Promise<Result> => apply(project, { env, protectOnly: true });
 
 export interface Ran {
@@ -94,4 +96,28 @@ export async function withCommandLine<T>(given: World, use: (processes: Processe
       account: () => JSON.parse(read("account.json")) as AccountState,
     });
   });
+}
+
+/** The account after `dimsync controller` has checked it once in mode `protect`: a process with its embedded database. */
+export async function repairByController(given: World): Promise<AccountState> {
+  const service = await startEmbeddedService({ state: given.account });
+  const target = { baseUrl: service.url, apiKey: { $secret: { env: "KEY" } }, controller: { every: "1m", mode: "protect" } };
+  try {
+    return await inFolder({ "dimsync.yaml": configOf(given, target), "manifests/all.yaml": manifestsOf(given) }, async (cwd) => {
+      const env = { PATH: process.env["PATH"] ?? "", KEY: service.apiKey };
+      const child = spawn(process.execPath, [builtCli, "controller", "--listen", "127.0.0.1:0"], { cwd, env });
+      const ended = once(child, "exit");
+      let log = "";
+      child.stderr.on("data", (chunk) => {
+        log += chunk;
+      });
+      while (!/prod: (?!Repairs)/u.test(log) && child.exitCode === null) await sleep(50);
+      child.kill("SIGTERM");
+      const [code] = await ended;
+      if (code !== 0 || !log.includes("prod: 0 exposed")) throw new Error(`The controller ended with ${code}:\n${log}`);
+      return service.state();
+    });
+  } finally {
+    await service.close();
+  }
 }

@@ -5,7 +5,7 @@ import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 import { accountOf, columnOf, leavesOf, readableColumns, without } from "./account.ts";
 import { type InProcess, type Processes, repair, withCommandLine, withLibrary } from "./run.ts";
-import { changedBy, isKept, type Wanted, type World, wantedChanges, world } from "./world.ts";
+import { changedBy, isKept, mirrored, mirroredWorlds, type Wanted, type World, wantedChanges, world } from "./world.ts";
 
 // What protects and what exposes is right, judged from the account alone. The words and counts of dimsync are compared with what an
 // independent reader of the account and the manifests counts; they are never taken as the truth.
@@ -136,24 +136,6 @@ async function checkApply(given: World, { project, env, account }: InProcess, op
   const [before, after] = readableBeforeAndAfter(given, account());
   if (given.form === "camel") expect(without(after, before)).toHaveLength(readable);
 }
-
-/** A rule with two equal values, and two columns that differ from it, each in one of them. */
-function mirrored(first: string, second: string, value = true): World {
-  const columns = {
-    [first]: columnOf(first, { enabled: value, hashed: !value }),
-    [second]: columnOf(second, { enabled: !value, hashed: value }),
-  };
-  const customers = { nameInDestination: "customers", enabled: true, syncMode: "incremental", columns };
-  const rule = { match: [["public"], undefined, [first, second]], set: { enabled: value, hashed: value } };
-  return {
-    account: accountOf({ a1: { public: { nameInDestination: "shop", enabled: true, tables: { customers } } } }),
-    configs: [{ of: "a1", rules: [rule], literals: [], unmatched: {} }],
-    ...{ form: "camel", entries: "changed", maxExposedColumns: 0 },
-  };
-}
-
-/** In both directions. */
-const mirroredWorlds = [true, false].flatMap((value) => [mirrored("email", "phone", value), mirrored("phone", "email", value)]);
 
 /** A table that is switched on: with columns that no rule matches, with literal columns as they are, and with one of unknown value. */
 const tableWorlds = [[], ["email", "phone"], undefined].map((literals): World => {

@@ -204,3 +204,21 @@ export function changedBy(leaves: ReadonlyMap<string, Leaf>, changes: Iterable<W
   for (const { leaf, after } of changes) changed.set(leafKey(leaf.node, leaf.field), { ...leaf, value: after });
   return changed;
 }
+
+/** A rule with two equal values, and two columns that differ from it, each in one of them. */
+export function mirrored(first: string, second: string, value = true): World {
+  const columns = {
+    [first]: columnOf(first, { enabled: value, hashed: !value }),
+    [second]: columnOf(second, { enabled: !value, hashed: value }),
+  };
+  const customers = { nameInDestination: "customers", enabled: true, syncMode: "incremental", columns };
+  const rule = { match: [["public"], undefined, [first, second]], set: { enabled: value, hashed: value } };
+  return {
+    account: accountOf({ a1: { public: { nameInDestination: "shop", enabled: true, tables: { customers } } } }),
+    configs: [{ of: "a1", rules: [rule], literals: [], unmatched: {} }],
+    ...{ form: "camel", entries: "changed", maxExposedColumns: 0 },
+  };
+}
+
+/** In both directions. */
+export const mirroredWorlds = [true, false].flatMap((value) => [mirrored("email", "phone", value), mirrored("phone", "email", value)]);

@@ -6,22 +6,12 @@ import type { Database } from "./database.ts";
 // One row for each target under control: what the last check found. What is due, and what is late, is decided by the row in the database's
 // time, so a job that is lost or comes twice costs nothing, and the clocks of the workers do not matter.
 
-export interface Registration {
+export interface Account {
   readonly target: string;
   readonly host: string;
   readonly mode: ControllerMode;
   readonly labels: Readonly<Record<string, string>>;
   readonly everyMs: number;
-}
-
-interface Counts {
-  readonly exposed: number;
-  readonly differences: number;
-  readonly manual: number;
-  readonly policy: number;
-}
-
-export interface Account extends Registration, Counts {
   readonly isDue: boolean;
   /** Not checked within three intervals. */
   readonly isStale: boolean;
@@ -32,6 +22,10 @@ export interface Account extends Registration, Counts {
   /** The newest commit that was checked, and its time. */
   readonly commit: string | null;
   readonly commitAt: string | null;
+  readonly exposed: number;
+  readonly differences: number;
+  readonly manual: number;
+  readonly policy: number;
   /** When a check first found something exposed. */
   readonly exposedSince: string | null;
   readonly findings: readonly Finding[];
@@ -48,16 +42,21 @@ export interface Account extends Registration, Counts {
 
 /** A difference as the page groups it: equal ones of several accounts are one cause. */
 export interface Finding {
+  /** "Schemas/shop" */
+  readonly address: string;
+  /** "" for a whole object. */
+  readonly path: string;
   /** "public.users.email is not hashed" */
   readonly what: string;
-  readonly place: string;
   readonly isExposed: boolean;
   /** Who changed it, and when: only if an event names it. */
   readonly actor?: string;
   readonly at?: string;
-  /** An event about the object, if none names the node: "Orders was changed by dana@example.com". */
+  /** An event about the object, if none names the node: "Orders was changed by dana@example.com, 2026-03-03 07:55 UTC". */
   readonly event?: string;
 }
+
+export type Registration = Pick<Account, "target" | "host" | "mode" | "labels" | "everyMs">;
 
 /** Stores the targets of the checkout. `unknown`: those that cannot be loaded. Accounts that no worker has seen for an hour are forgotten. */
 export async function registerAccounts({ rows }: Database, all: readonly Registration[], unknown: readonly string[]): Promise<void> {
@@ -69,37 +68,36 @@ export async function registerAccounts({ rows }: Database, all: readonly Registr
       returning 1 as one`,
     [jsonParameter(all)],
   );
-  if (unknown.length > 0)
-    await rows("update dimsync_controller.account set seen_at = now() where target = any($1::text[]) returning 1 as one", [unknown]);
+  await rows("update dimsync_controller.account set seen_at = now() where target = any($1::text[]) returning 1 as one", [unknown]);
   await rows("delete from dimsync_controller.account where seen_at < now() - interval '1 hour' returning 1 as one");
-  await rows(
-    "delete from dimsync_controller.repair where at < now() - case when told then 1 else 7 end * interval '1 day' returning 1 as one",
-  );
+  await rows("delete from dimsync_controller.repair where at < now() - interval '7 days' returning 1 as one");
 }
-
-const isStale = "now() - coalesce(checked_at, added_at) > 3 * every_ms * interval '1 ms'";
-const columns = `target, host, mode, labels, every_ms as "everyMs", next_at <= now() as "isDue", ${isStale} as "isStale",
-  checked_at as "checkedAt", extract(epoch from now() - checked_at) * 1000 as "ageMs", duration_ms as "durationMs", commit, commit_at as "commitAt",
-  exposed, differences, manual, policy, exposed_since as "exposedSince", findings::json as findings, error, failures, locked, sending, notified`;
-
-/** Worst first. */
-export const listAccounts = ({ rows }: Database): Promise<readonly Account[]> =>
-  rows(
-    `select ${columns} from dimsync_controller.account
-      order by exposed > 0 desc, error is not null desc, ${isStale} desc, exposed desc, differences + manual + policy desc, target`,
-  );
 
 export const dueAccounts = ({ rows }: Database): Promise<readonly Pick<Account, "target" | "host">[]> =>
   rows("select target, host from dimsync_controller.account where next_at <= now() order by next_at");
 
-export const readAccount = async ({ rows }: Database, target: string): Promise<Account | undefined> =>
-  (await rows<Account>(`select ${columns} from dimsync_controller.account where target = $1`, [target]))[0];
+/** All, or one: worst first. */
+export function listAccounts({ rows }: Database, target?: string): Promise<readonly Account[]> {
+  const isStale = "now() - coalesce(checked_at, added_at) > 3 * every_ms * interval '1 ms'";
+  return rows(
+    `select target, host, mode, labels, every_ms as "everyMs", next_at <= now() as "isDue", ${isStale} as "isStale", checked_at as "checkedAt",
+      extract(epoch from now() - checked_at) * 1000 as "ageMs", duration_ms as "durationMs", commit, commit_at as "commitAt", exposed, differences, manual,
+      policy, exposed_since as "exposedSince", findings::json as findings, error, failures, locked, sending, notified
+      from dimsync_controller.account where $1::text is null or target = $1
+      order by exposed > 0 desc, error is not null desc, ${isStale} desc, exposed desc, differences + manual + policy desc, target`,
+    [target ?? null],
+  );
+}
+
+export const readAccount = async (database: Database, target: string): Promise<Account | undefined> =>
+  (await listAccounts(database, target))[0];
 
 /** The last DriftReport of the account. */
 export async function readReport({ rows }: Database, target: string): Promise<Plan | undefined> {
-  const [row] = await rows<{ readonly report: string | null }>("select report from dimsync_controller.account where target = $1", [target]);
-  // Written by `storeFound`.
-  return row === undefined || row.report === null ? undefined : (JSON.parse(row.report) as Plan);
+  const [row] = await rows<{ readonly report: Plan | null }>("select report::json from dimsync_controller.account where target = $1", [
+    target,
+  ]);
+  return row?.report ?? undefined;
 }
 
 export interface Commit {
@@ -111,9 +109,7 @@ export interface Commit {
 /** What a check found. */
 export interface Found {
   /** Absent if the account could not be read, and nothing worse is known than before. */
-  readonly report?: Plan | undefined;
-  readonly counts: Counts;
-  readonly findings: readonly Finding[];
+  readonly known?: (Pick<Account, "exposed" | "differences" | "manual" | "policy" | "findings"> & { readonly report: Plan }) | undefined;
   readonly error?: string | undefined;
   readonly locked?: string | undefined;
 }
@@ -126,6 +122,7 @@ export interface Checked {
 
 /** The row is as the check found it, or another worker has checked the same commit. */
 const isCurrent = "(a.commit is not distinct from f.seen or a.commit is not distinct from f.commit)";
+const mostFindings = 200;
 
 /**
  * Stores what a check found. The next one comes after the interval, which doubles with each failure in a row, up to a day. False if another
@@ -133,13 +130,12 @@ const isCurrent = "(a.commit is not distinct from f.seen or a.commit is not dist
  */
 export async function storeFound(
   { rows }: Database,
-  found: Found,
+  { known, error, locked }: Found,
   { before, commit, ms }: Checked & { readonly ms: number },
 ): Promise<boolean> {
-  const { report, error, locked } = found;
   // Of a check that could not read the account, what was known stays.
-  const { exposed, differences, manual, policy } = report === undefined ? before : found.counts;
-  const findings = JSON.stringify(report === undefined ? before.findings : found.findings);
+  const { exposed, differences, manual, policy, findings: all } = known ?? before;
+  const findings = JSON.stringify(all.slice(0, mostFindings));
   const of = { seen: before.commit, commit: commit?.id, commit_at: commit?.at, ms: Math.round(ms) };
   const stored = await rows(
     `update dimsync_controller.account a set error = f.error, locked = f.locked, duration_ms = f.ms, findings = f.findings, sending = null,
@@ -153,7 +149,7 @@ export async function storeFound(
     [
       before.target,
       jsonParameter({ ...of, error, locked, exposed, differences, manual, policy, findings }),
-      report === undefined ? null : JSON.stringify(report),
+      known === undefined ? null : JSON.stringify(known.report),
     ],
   );
   return stored.length > 0;
@@ -164,23 +160,21 @@ export async function noteNotified({ rows }: Database, target: string, fingerpri
   await rows("update dimsync_controller.repair set told = true where target = $1 and done_at is not null returning 1 as one", [target]);
 }
 
-/** A change that a repair reverts. */
-interface Repair {
+/** A change that a repair has reverted. */
+export interface DoneRepair {
+  readonly target: string;
   readonly address: string;
   readonly path: string;
   /** Who had made it and when, if an event names it. */
   readonly actor: string | null;
   readonly changedAt: string | null;
-}
-
-export interface DoneRepair extends Repair {
-  readonly target: string;
   readonly doneAt: string;
+  /** Whether the webhook has accepted a message about it. */
   readonly told: boolean;
 }
 
 /** The changes that were reverted three times in a day: protect does not fight people. */
-export const stoppedRepairs = ({ rows }: Database, target: string): Promise<readonly Pick<Repair, "address" | "path">[]> =>
+export const stoppedRepairs = ({ rows }: Database, target: string): Promise<readonly Pick<DoneRepair, "address" | "path">[]> =>
   rows(
     `select address, path from dimsync_controller.repair where target = $1 and done_at > now() - interval '1 day'
       group by address, path having count(*) >= 3`,
@@ -190,7 +184,7 @@ export const stoppedRepairs = ({ rows }: Database, target: string): Promise<read
 /** Stores what is about to be sent. False if another worker has checked a newer commit meanwhile: then nothing may be sent. */
 export async function beginRepairs(
   { rows }: Database,
-  repairs: readonly Repair[],
+  repairs: readonly Pick<DoneRepair, "address" | "path" | "actor" | "changedAt">[],
   { before, commit, what }: Checked & { readonly what: string },
 ): Promise<boolean> {
   const begun = await rows(
@@ -209,12 +203,11 @@ export async function beginRepairs(
 }
 
 /** Of the repairs that were sent, also by a worker that was killed: those that are not exposed any more are done. */
-export async function endRepairs({ rows }: Database, target: string, exposed: readonly Pick<Repair, "address" | "path">[]): Promise<void> {
-  const left = exposed.map(({ address, path }) => ({ address, path }));
+export async function endRepairs({ rows }: Database, target: string, exposed: readonly Finding[]): Promise<void> {
   await rows(
     `update dimsync_controller.repair r set done_at = now() where target = $1 and done_at is null and not exists
       (select from jsonb_to_recordset($2::jsonb) as x(address text, path text) where x.address = r.address and x.path = r.path) returning 1 as one`,
-    [target, jsonParameter(left)],
+    [target, jsonParameter(exposed)],
   );
 }
 

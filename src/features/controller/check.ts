@@ -1,4 +1,3 @@
-import { performance } from "node:perf_hooks";
 import { driftSummary } from "../../core/drift/summary.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { eachChange } from "../../core/model/changes.ts";
@@ -10,9 +9,10 @@ import { driftAccount } from "../../core/operations/drift.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
 import type { Lease } from "../../core/records/records.ts";
+import { actorText, attributionText } from "../../core/render/report/attribution.ts";
 import { visible } from "../../core/text/control-characters.ts";
 import { andMore, joinParts } from "../../core/text/lists.ts";
-import { pathText, wholePath } from "../../core/text/paths.ts";
+import { pathText, spaced, wholePath } from "../../core/text/paths.ts";
 import { type Account, beginRepairs, type Checked, endRepairs, type Finding, type Found, stoppedRepairs, storeFound } from "./accounts.ts";
 import { type Checkout, errorText } from "./checkout.ts";
 import type { Database } from "./database.ts";
@@ -32,39 +32,35 @@ export interface CheckOptions {
  * part of what is stored. Rejects if the run is interrupted, or if the database cannot be used: then nothing is stored, and the account stays due.
  */
 export async function checkAccount(account: Account, options: CheckOptions): Promise<void> {
-  const { database, checkout, run, log } = options;
-  const { target: name, commit: known, commitAt } = account;
+  const { database, checkout, run } = options;
+  const log: Log = (message, level) => options.log(message, { account: account.target, ...level });
+  const { commit: known, commitAt } = account;
   // At once: the checkout may be loaded again meanwhile.
-  const [target, checked] = [checkout.target(name), { before: account, commit: checkout.commit() }];
+  const [target, checked] = [checkout.target(account.target), { before: account, commit: checkout.commit() }];
   if (target === undefined) return;
   if (known !== null && commitAt !== null && (await checkout.isBehind({ id: known, at: commitAt })))
     return log(
       `The checkout of this worker is older than commit ${known.slice(0, 12)}, which was checked before. It does not check this account until it is updated. To go back, revert with a new commit.`,
-      { level: "warn", account: name },
+      { level: "warn" },
     );
   const began = performance.now();
   const { project, error: unloaded } = target;
-  const checking = project === undefined || unloaded !== undefined ? failed(unloaded ?? "") : compareAndRepair(project, checked, options);
-  const found = await Promise.resolve(checking).catch((error: unknown) => {
+  const checking = async (): Promise<Found> =>
+    project === undefined || unloaded !== undefined ? { error: unloaded } : await compareAndRepair(project, checked, { ...options, log });
+  const found = await checking().catch((error: unknown): Found => {
     run.signal.throwIfAborted();
-    return failed(errorText(error));
+    return { error: visible(errorText(error)) };
   });
   if (!(await storeFound(database, found, { ...checked, ms: performance.now() - began })))
-    return log("Another worker has stored a newer commit meanwhile, so this check is dropped.", { level: "warn", account: name });
-  const { counts, error } = found;
-  if (error === undefined) log(`${counts.exposed} exposed, ${counts.differences} different, ${counts.manual} by hand.`, { account: name });
-  else log(error, { level: "error", account: name });
+    return log("Another worker has stored a newer commit meanwhile, so this check is dropped.", { level: "warn" });
+  const { exposed, differences, manual } = found.known ?? account;
+  if (found.error === undefined) log(`${exposed} exposed, ${differences} different, ${manual} by hand.`);
+  else log(found.error, { level: "error" });
   if (project !== undefined) await notify(project, account, found, options);
 }
 
-const failed = (error: string): Found => ({
-  counts: { exposed: 0, differences: 0, manual: 0, policy: 0 },
-  findings: [],
-  error: visible(error),
-});
-
 interface Compared extends Found {
-  readonly exposed: readonly ExposedChange[];
+  readonly exposed: readonly Finding[];
 }
 
 async function compareAndRepair(project: Project, checked: Checked, options: CheckOptions): Promise<Found> {
@@ -81,22 +77,18 @@ async function compare(project: Project, account: Account, { run }: CheckOptions
   const { state, lease } = await withRecords(project.settings, run.env, (records) => records.content());
   const { report } = await driftAccount(project, { failOn: ["blocked"] }, { ...run, records: state });
   run.signal.throwIfAborted();
+  const findings = findingsOf(report);
+  const exposed = findings.filter(({ isExposed }) => isExposed);
+  const columns = new Set(exposed.map(columnOf)).size;
   const { differences, manual, policy } = driftSummary(report).counts;
-  const exposed = report.items.flatMap(exposedChanges);
-  const nodes = new Set(exposed.map(({ address, node }) => `${address} ${node}`)).size;
-  const error = report.exit.code === 1 ? firstError(report, "The account could not be read completely.") : undefined;
-  return {
-    exposed,
-    // What an incomplete report does not show may still be there.
-    report: error === undefined || nodes > account.exposed ? report : undefined,
-    counts: { exposed: nodes, differences, manual, policy },
-    findings: findingsOf(report),
-    error,
-    locked: lockText(lease),
-  };
+  const error = report.exit.code === 1 ? firstError(report.diagnostics, "The account could not be read completely.") : undefined;
+  // What an incomplete report does not show may still be there.
+  const isKnown = error === undefined || columns > account.exposed;
+  const known = isKnown ? { report, exposed: columns, differences, manual, policy, findings } : undefined;
+  return { exposed, known, error, locked: lockText(lease) };
 }
 
-function firstError({ diagnostics }: Pick<Plan, "diagnostics">, otherwise: string): string {
+function firstError(diagnostics: Plan["diagnostics"], otherwise: string): string {
   const first = diagnostics.find(({ severity }) => severity === "error");
   return visible(`${first?.code ?? "E_INCOMPLETE"}: ${first?.message ?? otherwise}`);
 }
@@ -107,56 +99,36 @@ function lockText(lease: Lease | undefined): string | undefined {
   return visible(joinParts([lease.reason, lease.until === undefined ? "" : `until ${lease.until}`, lease.holder], ", "));
 }
 
-interface ExposedChange extends Change {
-  readonly address: string;
-  /** "public.users.email" */
-  readonly node: string;
-}
-
-const exposedChanges = (item: Plan["items"][number]): readonly ExposedChange[] =>
-  [...eachChange(item)].flatMap((change) =>
-    change.risk === "exposed" ? [{ ...change, address: item.address, node: pathText(change.path).node }] : [],
-  );
-
-const mostFindings = 200;
+/** "Schemas/shop public.users.email". */
+const columnOf = ({ address, path }: Pick<Finding, "address" | "path">): string => `${address} ${pathText(path).node}`;
 
 /** The exposed changes first, then other differences, steps by hand and policies. */
 function findingsOf({ items, manual, policy }: Plan): readonly Finding[] {
-  const changes = items.flatMap((item): readonly Finding[] => {
-    const isExposed = false;
-    if (item.action === "create" || item.action === "bind")
-      return item.action === "bind" ? [] : [{ what: "is missing", place: item.address, isExposed }];
-    return Array.from(eachChange(item), (change) => ({
-      what: whatText(change),
-      place: item.address,
-      isExposed: change.risk === "exposed",
-      ...traceOf(change, item),
-    }));
-  });
-  const byHand = manual.map(({ address, path }) => ({ what: `${wholePath(path)} must be changed by hand`.trim(), place: address }));
-  const violated = policy.flatMap(({ state, policy: name, address, path }) =>
-    state === "fixed" ? [] : [{ what: `${wholePath(path)} violates the policy ${name}`.trim(), place: address }],
-  );
-  const all = [...changes, ...[...byHand, ...violated].map((one) => ({ ...one, isExposed: false }))];
-  return all.sort((a, b) => Number(b.isExposed) - Number(a.isExposed)).slice(0, mostFindings);
+  const isExposed = false;
+  const missing = items.filter(({ action }) => action === "create");
+  const changes = items.filter(({ action }) => action !== "create" && action !== "bind");
+  const violated = policy.filter(({ state }) => state !== "fixed");
+  return [
+    ...changes.flatMap((item) => Array.from(eachChange(item), (change) => findingOf(change, item))),
+    ...missing.map(({ address }) => ({ address, path: "", what: "is missing", isExposed })),
+    ...manual.map(({ address, path }) => ({ address, path, what: spaced(wholePath(path), "must be changed by hand"), isExposed })),
+    ...violated.map(({ address, path, policy: name }) => ({
+      ...{ address, path, isExposed },
+      what: spaced(wholePath(path), `violates the policy ${name}`),
+    })),
+  ].sort((a, b) => Number(b.isExposed) - Number(a.isExposed));
 }
 
-function whatText({ path, field, risk }: Change): string {
-  const { node } = pathText(path);
-  if (risk === "exposed" && field === "hashed") return `${node} is not hashed`;
-  if (risk === "exposed" && field === "enabled") return `${node} is switched on`;
-  return `${wholePath(path)} differs`.trim();
-}
-
-/** Who changed it. Only an event that names the node names a person beside it; another one says that the object was changed. */
-function traceOf(
-  { origin, attribution }: Change,
-  item: Pick<Item, "address" | "liveName" | "attribution">,
-): Pick<Finding, "actor" | "at" | "event"> {
-  const found = attribution ?? (origin === "config" ? undefined : item.attribution);
-  if (found === undefined || found.own) return {};
-  const { actor = "a user without an e-mail address", at } = found;
-  return attribution === undefined ? { event: `${item.liveName ?? item.address} was changed by ${actor}`, at } : { actor, at };
+function findingOf(change: Change, item: Pick<Item, "address" | "liveName" | "attribution">): Finding {
+  const { path, field, risk, origin, attribution } = change;
+  const { address } = item;
+  const isExposed = risk === "exposed";
+  const state = { hashed: "is not hashed", enabled: "is switched on" }[field];
+  const what = isExposed && state !== undefined ? spaced(pathText(path).node, state) : spaced(wholePath(path), "differs");
+  if (attribution?.own === false) return { address, path, what, isExposed, actor: actorText(attribution), at: attribution.at };
+  // Only an event that names the node names a person beside it.
+  const event = attribution === undefined && origin === "config" ? "" : attributionText(attribution === undefined ? item : change);
+  return { address, path, what, isExposed, ...(event === "" ? {} : { event }) };
 }
 
 /** Sends only what protects, within the guards and under the lease of the records, and compares again. */
@@ -164,18 +136,14 @@ async function repair(project: Project, compared: Compared, options: CheckOption
   const { database, checked, run, log } = options;
   const account = checked.before;
   const often = await stoppedRepairs(database, account.target);
-  const isStopped = ({ address, path }: ExposedChange): boolean => often.some((one) => one.address === address && one.path === path);
-  const [stopped, sent] = [compared.exposed.filter(isStopped), compared.exposed.filter((change) => !isStopped(change))];
-  const error = stopped[0] && visible(`E_PROTECT_STOPPED: ${stopped[0].address} ${whatText(stopped[0])}, ${stoppedText}`);
+  const isStopped = ({ address, path }: Finding): boolean => often.some((one) => one.address === address && one.path === path);
+  const [stopped, sent] = [compared.exposed.filter(isStopped), compared.exposed.filter((finding) => !isStopped(finding))];
+  const error = stopped[0] && visible(`E_PROTECT_STOPPED: ${stopped[0].address} ${stopped[0].what}, ${stoppedText}`);
   if (sent.length === 0) return { ...compared, error };
-  const names = sent.map(({ address, node }) => `${address} ${node}`);
-  const what = visible(andMore(names, "change"));
-  const repairs = sent.map(({ address, path, field, risk, ...change }) => {
-    const { actor = null, at = null } = traceOf({ path, field, risk, ...change }, { address });
-    return { address, path, actor, changedAt: actor === null ? null : at };
-  });
+  const what = visible(andMore(sent.map(columnOf), "change"));
+  const repairs = sent.map(({ address, path, actor = null, at = null }) => ({ address, path, actor, changedAt: at }));
   if (!(await beginRepairs(database, repairs, { ...checked, what }))) return compared;
-  log(`Repairs ${what}.`, { account: account.target });
+  log(`Repairs ${what}.`);
   // Without the database, other workers do not know what this one sends.
   const lost = new AbortController();
   const watch = setInterval(() => database.isReachable() || lost.abort(new Error("the connection to the database was lost")), 50);
@@ -205,7 +173,6 @@ function failureOf(plan: Plan, { items, guards, diagnostics, exit }: Result): st
   if (refused !== undefined) return visible(`E_GUARD: ${refused.message}`);
   const item = items.find(({ outcome }) => outcome === "failed" || outcome === "unknown" || outcome === "not-converged");
   if (item !== undefined) return visible(`${item.code ?? "E_INCOMPLETE"}: ${item.address}: ${item.message ?? item.outcome}`);
-  return exit.code === 1 || !plan.executable
-    ? firstError({ diagnostics: [...diagnostics, ...plan.diagnostics] }, `Nothing was sent: ${exit.reasons.join(", ")}.`)
-    : undefined;
+  if (exit.code !== 1 && plan.executable) return undefined;
+  return firstError([...diagnostics, ...plan.diagnostics], `Nothing was sent: ${exit.reasons.join(", ")}.`);
 }

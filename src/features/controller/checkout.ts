@@ -45,8 +45,8 @@ export function openCheckout(given: LoadOptions, folder: string): Checkout {
     }
   };
   const load = async (): Promise<readonly Target[]> => {
-    const loaded: Target[] = [];
     try {
+      const loaded: Target[] = [];
       for (const name of await listTargets(options)) loaded.push(await loadTarget(name));
       return loaded;
     } catch (error) {

@@ -9,9 +9,9 @@ import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { isLocal, type Settings } from "../../core/model/settings/config.ts";
 import { wordsOf } from "../../core/records/postgres/connection.ts";
-import { dueAccounts, type Registration, readAccount, registerAccounts } from "./accounts.ts";
+import { type Account, dueAccounts, type Registration, readAccount, registerAccounts } from "./accounts.ts";
 import { type CheckOptions, checkAccount } from "./check.ts";
-import { type Checkout, errorText, openCheckout } from "./checkout.ts";
+import { errorText, openCheckout } from "./checkout.ts";
 import { type Database, missing, openStore } from "./database.ts";
 import type { ControllerFlags } from "./index.ts";
 import { logFormats, makeLog } from "./log.ts";
@@ -63,25 +63,28 @@ async function work(
   options: CheckOptions,
   { localConcurrency, isShared }: { readonly localConcurrency: number; readonly isShared: boolean },
 ): Promise<void> {
-  const { database, checkout, run, log } = options;
+  const { database, run, log } = options;
   const boss = await startQueue(database, (error) => log(`The queue: ${wordsOf(error)}`, { level: "error" }));
-  const sweepAll = (): Promise<void> => sweep(database, checkout, { boss, isShared });
+  const sweep = async (): Promise<void> => {
+    for (const { target, host } of await registerDue(options, isShared))
+      await boss.send(queue, { target }, { singletonKey: target, group: { id: host } });
+  };
   const handle = async (jobs: readonly { readonly data: { readonly target: string } }[]): Promise<void> => {
     for (const { data } of jobs) {
       const account = await readAccount(database, data.target);
+      if (account?.isDue !== true) continue;
       // The account stays due, and the next sweep hands it out again.
-      if (account?.isDue === true) await checkAccount(account, options).catch(unlessStopped(data.target));
+      await checkAccount(account, options).catch((error: unknown) => {
+        if (!run.signal.aborted) log(`Nothing was stored: ${errorText(error)}`, { level: "error", account: data.target });
+      });
     }
   };
-  const unlessStopped = (account: string) => (error: unknown) => {
-    if (!run.signal.aborted) log(`Nothing was stored: ${errorText(error)}`, { level: "error", account });
-  };
   try {
-    await sweepAll();
+    await sweep();
     await boss.work(queue, { localConcurrency, pollingIntervalSeconds: 2, groupConcurrency }, handle);
     while (!run.signal.aborted) {
       await sleep(sweepMs, undefined, { signal: run.signal }).catch(() => undefined);
-      if (!run.signal.aborted) await sweepAll().catch((error: unknown) => log(errorText(error), { level: "error" }));
+      if (!run.signal.aborted) await sweep().catch((error: unknown) => log(errorText(error), { level: "error" }));
     }
   } finally {
     log("The controller stops: reads end, and writes in flight are completed.");
@@ -89,29 +92,21 @@ async function work(
   }
 }
 
-interface Sweep {
-  readonly boss: PgBoss;
-  readonly isShared: boolean;
-}
-
-/** Registers the targets of the checkout, and hands out those that are due. One that cannot be loaded any more is handed out, too: its check says why. */
-async function sweep(database: Database, checkout: Checkout, { boss, isShared }: Sweep): Promise<void> {
+/** Registers the targets of the checkout. Those of them that are due; also one that cannot be loaded any more: its check says why. */
+async function registerDue({ database, checkout }: CheckOptions, isShared: boolean): Promise<readonly Pick<Account, "target" | "host">[]> {
   const targets = await checkout.refresh();
   const settings = targets.flatMap(({ project }) => (project?.settings.controller === undefined ? [] : [project.settings]));
-  const local = isShared ? settings.find(({ records }) => isLocal(records)) : undefined;
+  const local = settings.find(({ records }) => isShared && isLocal(records));
   if (local !== undefined)
     throw new DimsyncError(
       "E_RECORDS_REFUSED",
       `The records of target ${local.target} are files of one machine, and other workers would not see them. Move them:`,
-      {
-        command: `dimsync records migrate --to git -t ${local.target}`,
-      },
+      { command: `dimsync records migrate --to git -t ${local.target}` },
     );
   const unknown = targets.flatMap(({ name, project }) => (project === undefined ? [name] : []));
   await registerAccounts(database, settings.map(registrationOf), unknown);
   const mine = new Set([...settings.map(({ target }) => target), ...unknown]);
-  for (const { target, host } of await dueAccounts(database))
-    if (mine.has(target)) await boss.send(queue, { target }, { singletonKey: target, group: { id: host } });
+  return (await dueAccounts(database)).filter(({ target }) => mine.has(target));
 }
 
 /** An embedded service has no host, and limits nothing but itself. */
@@ -131,15 +126,9 @@ async function startQueue({ boss: options }: Database, onError: (error: unknown)
   const { executeSql } = options.db;
   const takeAlone = (text: string, values?: unknown[]) =>
     text.includes("SKIP LOCKED") ? oneByOne(executeSql, text, values) : executeSql(text, values);
-  const intervals = { superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 };
+  const settings = { schema: "dimsync_queue", schedule: false, superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 };
   for (let tries = 1; ; tries++) {
-    const boss = new PgBoss({
-      ...options,
-      ...intervals,
-      db: { ...options.db, executeSql: takeAlone },
-      schema: "dimsync_queue",
-      schedule: false,
-    });
+    const boss = new PgBoss({ ...options, ...settings, db: { ...options.db, executeSql: takeAlone } });
     boss.on("error", onError);
     try {
       await boss.start();

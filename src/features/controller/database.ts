@@ -19,13 +19,13 @@ export interface Database {
 }
 
 const refused = (message: string, cause?: unknown): DimsyncError => new DimsyncError("E_CONTROLLER_DATABASE", message, { cause });
-const asRows = (sql: string): string => `with found_row as (${sql}) select to_json(found_row) as row from found_row`;
 
 /** Opens PostgreSQL, or without a URL the embedded one of the project's folder. Throws E_CONTROLLER_DATABASE. */
 export async function openStore(url: string | undefined, projectFolder: string): Promise<Database> {
   const database = url === undefined ? await openEmbedded(projectFolder) : openServer(url);
+  const { executeSql } = database.boss.db;
   try {
-    await database.boss.db.executeSql(`begin; select pg_advisory_xact_lock(1684630884); ${tables}; commit`);
+    await executeSql(`begin; select pg_advisory_xact_lock(1684630884); ${tables}; commit`);
   } catch (error) {
     await database.close();
     throw refused(
@@ -37,14 +37,18 @@ export async function openStore(url: string | undefined, projectFolder: string):
   const hidden = (value: unknown): unknown => (typeof value === "string" ? masked(value) : value);
   return {
     ...database,
-    rows: (sql, values = []) =>
-      database.rows<never>(sql, values.map(hidden)).catch((error: unknown) => {
+    async rows(sql, values = []) {
+      try {
+        const asJson = `with found_row as (${sql}) select to_json(found_row) as row from found_row`;
+        return (await executeSql(asJson, values.map(hidden))).rows.map(({ row }) => row);
+      } catch (error) {
         throw refused(`A statement failed: ${wordsOf(error)}.`, error);
-      }),
+      }
+    },
   };
 }
 
-function openServer(url: string): Database {
+function openServer(url: string): Omit<Database, "rows"> {
   let database: ReturnType<typeof openDatabase>;
   try {
     database = openDatabase(url, 6);
@@ -55,17 +59,12 @@ function openServer(url: string): Database {
   // Like pg: several statements are possible without values.
   const executeSql = async (text: string, values: readonly unknown[] = []) =>
     values.length > 0 ? await query(text, values) : { rows: (await script(text)).flatMap(({ rows }) => rows) };
-  return {
-    rows: async (sql, values = []) => (await query(asRows(sql), values)).rows.map(({ row }) => row),
-    isReachable,
-    boss: { db: { executeSql } },
-    close,
-  };
+  return { isReachable, boss: { db: { executeSql } }, close };
 }
 
 const lockTtlMs = 60_000;
 
-async function openEmbedded(projectFolder: string): Promise<Database> {
+async function openEmbedded(projectFolder: string): Promise<Omit<Database, "rows">> {
   const { PGlite } = await import("@electric-sql/pglite").catch(missing("@electric-sql/pglite@0.5.16"));
   const { fromPglite } = await import("pg-boss").catch(missing("pg-boss@12.35.0"));
   const folder = await ensureStateFolder(projectFolder);
@@ -84,9 +83,7 @@ async function openEmbedded(projectFolder: string): Promise<Database> {
     // PGlite would create a new database over what is left of an old one.
     if (existsSync(dataDir) && !existsSync(join(dataDir, "global/pg_control"))) throw new Error("global/pg_control is missing");
     const db = await PGlite.create({ dataDir });
-    const rows = async <T>(sql: string, values: readonly unknown[] = []) =>
-      (await db.query<{ row: T }>(asRows(sql), [...values])).rows.map(({ row }) => row);
-    return { rows, isReachable: () => true, boss: { db: fromPglite(db), backend: "pglite" }, close: () => db.close().finally(release) };
+    return { isReachable: () => true, boss: { db: fromPglite(db), backend: "pglite" }, close: () => db.close().finally(release) };
   } catch (error) {
     await release();
     throw refused(

@@ -5,17 +5,10 @@ import type { Socket } from "node:net";
 import { DimsyncError } from "../../core/model/errors.ts";
 import { isLoopback } from "../../core/model/settings/base-url.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
-import { doneRepairs, listAccounts, readAccount, readReport } from "./accounts.ts";
+import { doneRepairs, listAccounts, readReport } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { metricsOf } from "./metrics.ts";
 import { accountPage, accountsPage } from "./page.ts";
-
-interface PageOptions {
-  /** HOST:PORT */
-  readonly listen: string;
-  /** "": none. */
-  readonly token: string;
-}
 
 // A request has a line and a few headers, and nothing takes long to send.
 const limits = { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 15_000, connectionsCheckingInterval: 5_000 } as const;
@@ -23,10 +16,10 @@ const mostConnections = 500;
 // Below mostConnections, so that there is always room for a new connection.
 const mostWaiting = { ofAddress: 100, ofAll: 400 } as const;
 
-/** Serves the page, the same as JSON, metrics and probes. Only reads. Throws E_USAGE and E_CONTROLLER_LISTEN. */
+/** Serves the page, the same as JSON, metrics and probes. Only reads. `listen`: HOST:PORT; `token`: "" for none. Throws E_USAGE and E_CONTROLLER_LISTEN. */
 export async function servePage(
   database: Database,
-  { listen, token }: PageOptions,
+  { listen, token }: { readonly listen: string; readonly token: string },
 ): Promise<{ readonly url: string; readonly close: () => void }> {
   const [, shownHost = "", digits = ""] = /^(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/u.exec(listen) ?? [];
   const host = shownHost.replace(/^\[|\]$/gu, "");
@@ -76,14 +69,13 @@ const listenError = (message: string): DimsyncError => new DimsyncError("E_CONTR
  * request keep nobody else out.
  */
 function boundWaiting(server: Server): void {
-  const waiting = new Map<Socket, string>();
+  const waiting = new Set<Socket>();
   const wait = (socket: Socket): void => {
     if (socket.destroyed) return;
-    const address = socket.remoteAddress ?? "";
-    waiting.set(socket, address);
-    const ofAddress = [...waiting].filter(([, other]) => other === address);
+    waiting.add(socket);
+    const ofAddress = [...waiting].filter(({ remoteAddress }) => remoteAddress === socket.remoteAddress);
     const [oldest] = ofAddress.length > mostWaiting.ofAddress ? ofAddress : waiting.size > mostWaiting.ofAll ? waiting : [];
-    oldest?.[0].destroy();
+    oldest?.destroy();
   };
   server.on("connection", (socket) => {
     wait(socket);
@@ -130,9 +122,8 @@ async function reply(database: Database, request: IncomingMessage, token: string
   }
   if (path === "/api/accounts") return { type: jsonType, body: jsonDocument({ accounts: await listAccounts(database) }, 0) };
   if (path === "/metrics") return { type: metricsType, body: metricsOf(await listAccounts(database)) };
-  const [, api, encoded = ""] = /^(\/api)?\/accounts\/([^/]+)$/u.exec(path) ?? [];
-  const name = nameIn(encoded);
-  const account = name === undefined ? undefined : await readAccount(database, name);
+  const [, api, encoded] = /^(\/api)?\/accounts\/([^/]+)$/u.exec(path) ?? [];
+  const account = (await listAccounts(database)).find(({ target }) => encodeURIComponent(target) === encoded);
   if (account === undefined) return { status: 404, body: "Not found\n" };
   const [report, repaired] = await Promise.all([readReport(database, account.target), doneRepairs(database, account.target)]);
   return api === undefined
@@ -144,12 +135,4 @@ async function reply(database: Database, request: IncomingMessage, token: string
 async function readiness(database: Database): Promise<Reply> {
   const stale = (await listAccounts(database)).filter(({ isStale }) => isStale);
   return stale.length === 0 ? { body: "ok\n" } : { status: 503, body: `${stale.length} not checked within three intervals\n` };
-}
-
-function nameIn(encoded: string): string | undefined {
-  try {
-    return encoded === "" ? undefined : decodeURIComponent(encoded);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 // The rules of continuous checks hold with PostgreSQL and with the embedded database: what a check stores, repairs, tells and refuses.
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { dimsync } from "../../cli/built-cli.ts";
 import { git } from "../../support/git/remote.ts";
 import { serve } from "../../support/loopback.ts";
@@ -24,7 +24,7 @@ describe.each(databases)("with %s", (_name, database, missing) => {
     expect(found).toMatchObject({
       ...{ exposed: 1, differences: 1, error: null, isDue: false, isStale: false, labels: { team: "data" }, mode: "report" },
       commit: git(under.folder, "rev-parse", "HEAD"),
-      findings: [{ what: "public.customers.email is not hashed", place: "Schemas/orders", isExposed: true, actor: "dana@example.com" }],
+      findings: [{ what: "public.customers.email is not hashed", address: "Schemas/orders", isExposed: true, actor: "dana@example.com" }],
     });
     expect([writes(under), under.isReadable()]).toEqual([0, true]);
   });
@@ -97,6 +97,50 @@ describe.each(databases)("with %s", (_name, database, missing) => {
     expect(await worker.row()).toMatchObject({ isStale: false });
     await worker.sql("update dimsync_controller.account set checked_at = now() - interval '181 seconds' returning 1");
     expect(await worker.row()).toMatchObject({ isStale: true });
+  });
+
+  test("a service that does not respond makes the account failing, and nothing is sent", missing, async () => {
+    const under = await project({ more: { client: { retries: 0, timeoutSeconds: 0.5 } } });
+    const worker = await startWorker(under);
+    under.service.addFault("GET .*schemas.*=delay:60000");
+    expect(await worker.check()).toMatchObject({ failures: 1, error: expect.stringContaining("timeout"), checkedAt: null, sending: null });
+    under.service.clearFaults();
+    expect([writes(under), (await worker.check())?.exposed, writes(under)]).toEqual([0, 0, 1]);
+  });
+
+  test(
+    "a worker whose clock is two days ahead keeps the interval of the database, and respects a lock until tomorrow",
+    missing,
+    async () => {
+      const under = await project();
+      const worker = await startWorker(under);
+      const until = new Date(Date.now() + 86_400_000).toISOString();
+      const lock = ["records", "lock", "-t", "test", "--reason", "migration", "--until", until];
+      expect(await dimsync(lock, { cwd: under.folder, env: under.env })).toMatchObject({ code: 0 });
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 86_400_000 });
+      onTestFinished(() => void vi.useRealTimers());
+      const found = await worker.check();
+      expect([writes(under), under.isReadable(), found?.exposed, found?.isStale]).toEqual([0, true, 1, false]);
+      const [{ minutes } = {}] = await worker.sql(
+        "select extract(epoch from next_at - checked_at) / 60 as minutes from dimsync_controller.account",
+      );
+      expect(Math.abs(Number(minutes) - 1)).toBeLessThanOrEqual(0.11);
+    },
+  );
+
+  test("a database that cannot write, as on a full disk: nothing is sent, and the account stays due", missing, async () => {
+    const under = await project();
+    const worker = await startWorker(under);
+    const { executeSql } = worker.database.boss.db;
+    await executeSql(
+      "create function full_disk() returns trigger language plpgsql as $$ begin raise 'No space left on device' using errcode = '53100'; end $$; create trigger full_disk before update on dimsync_controller.account execute function full_disk()",
+    );
+    await expect(worker.check()).rejects.toThrow("No space left on device");
+    expect(await worker.row()).toMatchObject({ isDue: true, checkedAt: null, sending: null });
+    expect([writes(under), under.isReadable()]).toEqual([0, true]);
+    await executeSql("drop trigger full_disk on dimsync_controller.account");
+    expect(await worker.check()).toMatchObject({ exposed: 0, error: null });
+    expect([writes(under), under.isReadable()]).toEqual([1, false]);
   });
 
   test("an interrupted check stores nothing, and the account stays due", missing, async () => {

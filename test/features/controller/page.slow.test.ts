@@ -10,7 +10,7 @@ import { accountRow } from "./rows.ts";
 fileNeeds("chromium");
 const { open, said } = tabOfSuite();
 
-const email = { what: "public.customers.email is not hashed", place: "Schemas/orders", isExposed: true };
+const email = { what: "public.customers.email is not hashed", address: "Schemas/orders", path: "", isExposed: true };
 const byDana = { actor: "dana@example.com", at: "2026-03-01T08:00:00Z" };
 const states: readonly Partial<Account>[] = [
   { exposed: 1, differences: 1, mode: "protect", exposedSince: "2026-03-01T08:10:00Z", findings: [{ ...email, ...byDana }] },
@@ -21,7 +21,7 @@ const states: readonly Partial<Account>[] = [
     findings: [{ ...email, event: "Orders was changed by eve@example.com" }],
     locked: "migration",
   },
-  { differences: 1, manual: 1, findings: [{ what: "frequency differs", place: "Integration/orders", isExposed: false }] },
+  { differences: 1, manual: 1, findings: [{ what: "frequency differs", address: "Integration/orders", path: "", isExposed: false }] },
   { error: "E_UNAUTHORIZED: The service refused the API key. Check the variable.", failures: 3, isStale: true },
   { isStale: true },
   { checkedAt: null, ageMs: null, commit: null },
@@ -46,7 +46,7 @@ async function siteOf(count: number): Promise<string> {
       ? [done]
       : sql.includes("select report")
         ? [{ report: null }]
-        : accounts.filter((account) => target === undefined || account.target === target);
+        : accounts.filter((account) => (target ?? null) === null || account.target === target);
   const database = { rows: async (sql: string, values: readonly unknown[]) => rows(sql, values) } as unknown as Database;
   const page = await servePage(database, { listen: "127.0.0.1:0", token: "" });
   onTestFinished(page.close);
@@ -68,7 +68,7 @@ test("it says what is exposed, by whom, since when and what to do", async () => 
   expect(text).toMatch(
     /public\.customers\.email is not hashed shop-0 Schemas\/orders \d+ days ago dana@example\.com The next check repairs it\./u,
   );
-  expect(text).toContain("Orders was changed by eve@example.com Nothing: the account is locked.");
+  expect(text).toContain("Orders was changed by eve@example.com Not repaired: the account is locked.");
   expect(text).toMatch(/public\.customers\.email hashed shop-9 Schemas\/orders \d+ days ago dana@example\.com 12 min/u);
   const account = await open(`${await siteOf(40)}/accounts/shop-0`);
   expect(await account.evaluate("document.body.innerText")).toContain("dimsync apply -t shop-0 --protect-only");
