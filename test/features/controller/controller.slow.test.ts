@@ -108,25 +108,16 @@ describe.each(databases)("with %s", (_name, database, missing) => {
     expect([writes(under), (await worker.check())?.exposed, writes(under)]).toEqual([0, 0, 1]);
   });
 
-  test(
-    "a worker whose clock is two days ahead keeps the interval of the database, and respects a lock until tomorrow",
-    missing,
-    async () => {
-      const under = await project();
-      const worker = await startWorker(under);
-      const until = new Date(Date.now() + 86_400_000).toISOString();
-      const lock = ["records", "lock", "-t", "test", "--reason", "migration", "--until", until];
-      expect(await dimsync(lock, { cwd: under.folder, env: under.env })).toMatchObject({ code: 0 });
-      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 86_400_000 });
-      onTestFinished(() => void vi.useRealTimers());
-      const found = await worker.check();
-      expect([writes(under), under.isReadable(), found?.exposed, found?.isStale]).toEqual([0, true, 1, false]);
-      const [{ minutes } = {}] = await worker.sql(
-        "select extract(epoch from next_at - checked_at) / 60 as minutes from dimsync_controller.account",
-      );
-      expect(Math.abs(Number(minutes) - 1)).toBeLessThanOrEqual(0.11);
-    },
-  );
+  test("a worker whose clock is two days ahead keeps the interval of the database", missing, async () => {
+    const under = await project();
+    const worker = await startWorker(under);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await worker.check()).toMatchObject({ exposed: 0, error: null, isDue: false, isStale: false });
+    const sql = "select extract(epoch from next_at - checked_at) / 60 as minutes from dimsync_controller.account";
+    expect(Math.abs(Number((await worker.sql(sql))[0]?.["minutes"]) - 1)).toBeLessThanOrEqual(0.11);
+    expect([writes(under), under.isReadable()]).toEqual([1, false]);
+  });
 
   test("a database that cannot write, as on a full disk: nothing is sent, and the account stays due", missing, async () => {
     const under = await project();
@@ -135,7 +126,7 @@ describe.each(databases)("with %s", (_name, database, missing) => {
     await executeSql(
       "create function full_disk() returns trigger language plpgsql as $$ begin raise 'No space left on device' using errcode = '53100'; end $$; create trigger full_disk before update on dimsync_controller.account execute function full_disk()",
     );
-    await expect(worker.check()).rejects.toThrow("No space left on device");
+    await expect(worker.check()).rejects.toThrow("A statement failed");
     expect(await worker.row()).toMatchObject({ isDue: true, checkedAt: null, sending: null });
     expect([writes(under), under.isReadable()]).toEqual([0, true]);
     await executeSql("drop trigger full_disk on dimsync_controller.account");
