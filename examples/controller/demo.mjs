@@ -45,7 +45,7 @@ try {
   await unhash("oslo");
   await until(async () => (await account(url, "oslo")).repaired.length > 0);
   const { repaired } = await account(url, "oslo");
-  for (const { path, actor, doneAt } of repaired) process.stdout.write(`  ${path}: changed by ${actor}, repaired ${doneAt}\n`);
+  for (const { path, event, doneAt } of repaired) process.stdout.write(`  ${path}: ${event}; repaired ${doneAt}\n`);
   if (process.argv.includes("--keep")) {
     say(`The page is ${url}. Press Ctrl-C to stop.`);
     await new Promise((resolve) => process.once("SIGINT", resolve));

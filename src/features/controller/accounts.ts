@@ -168,6 +168,8 @@ export interface DoneRepair {
   /** Who had made it and when, if an event names it. */
   readonly actor: string | null;
   readonly changedAt: string | null;
+  /** An event about the object, if none names the node. */
+  readonly event: string | null;
   readonly doneAt: string;
   /** Whether the webhook has accepted a message about it. */
   readonly told: boolean;
@@ -184,7 +186,7 @@ export const stoppedRepairs = ({ rows }: Database, target: string): Promise<read
 /** Stores what is about to be sent. False if another worker has checked a newer commit meanwhile: then nothing may be sent. */
 export async function beginRepairs(
   { rows }: Database,
-  repairs: readonly Pick<DoneRepair, "address" | "path" | "actor" | "changedAt">[],
+  repairs: readonly Pick<DoneRepair, "address" | "path" | "actor" | "changedAt" | "event">[],
   { before, commit, what }: Checked & { readonly what: string },
 ): Promise<boolean> {
   const begun = await rows(
@@ -195,8 +197,8 @@ export async function beginRepairs(
   if (begun.length === 0) return false;
   await rows("delete from dimsync_controller.repair where target = $1 and done_at is null returning 1 as one", [before.target]);
   await rows(
-    `insert into dimsync_controller.repair (target, address, path, actor, changed_at) select $1, address, path, actor, "changedAt"
-      from jsonb_to_recordset($2::jsonb) as x(address text, path text, actor text, "changedAt" timestamptz) returning 1 as one`,
+    `insert into dimsync_controller.repair (target, address, path, actor, changed_at, event) select $1, address, path, actor, "changedAt", event
+      from jsonb_to_recordset($2::jsonb) as x(address text, path text, actor text, "changedAt" timestamptz, event text) returning 1 as one`,
     [before.target, jsonParameter(repairs)],
   );
   return true;
@@ -214,7 +216,7 @@ export async function endRepairs({ rows }: Database, target: string, exposed: re
 /** What was repaired in the last day, or is not told yet. Newest first. */
 export const doneRepairs = ({ rows }: Database, target?: string): Promise<readonly DoneRepair[]> =>
   rows(
-    `select target, address, path, actor, changed_at as "changedAt", done_at as "doneAt", told from dimsync_controller.repair
+    `select target, address, path, actor, changed_at as "changedAt", event, done_at as "doneAt", told from dimsync_controller.repair
       where done_at is not null and (not told or done_at > now() - interval '1 day') and ($1::text is null or target = $1) order by done_at desc, address, path`,
     [target ?? null],
   );

@@ -141,7 +141,7 @@ async function repair(project: Project, compared: Compared, options: CheckOption
   const error = stopped[0] && visible(`E_PROTECT_STOPPED: ${stopped[0].address} ${stopped[0].what}, ${stoppedText}`);
   if (sent.length === 0) return { ...compared, error };
   const what = visible(andMore(sent.map(columnOf), "change"));
-  const repairs = sent.map(({ address, path, actor = null, at = null }) => ({ address, path, actor, changedAt: at }));
+  const repairs = sent.map(({ address, path, actor = null, at = null, event = null }) => ({ address, path, actor, changedAt: at, event }));
   if (!(await beginRepairs(database, repairs, { ...checked, what }))) return compared;
   log(`Repairs ${what}.`);
   // Without the database, other workers do not know what this one sends.

@@ -111,7 +111,7 @@ create table if not exists dimsync_controller.account (
   findings text not null default '[]', report text, error text, failures integer not null default 0, locked text, sending text, notified text
 );
 create table if not exists dimsync_controller.repair (
-  target text not null, address text not null, path text not null, actor text, changed_at timestamptz,
+  target text not null, address text not null, path text not null, actor text, changed_at timestamptz, event text,
   at timestamptz not null default now(), done_at timestamptz, told boolean not null default false
 );
 create index if not exists repair_target on dimsync_controller.repair (target, at)`;

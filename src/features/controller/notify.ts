@@ -65,9 +65,9 @@ function messageOf(
 }
 
 /** "Schemas/Shop public.users.email hashed, changed by dana@example.com, readable for 12 min". */
-function repairText({ address, path, actor, changedAt, doneAt }: DoneRepair): string {
+function repairText({ address, path, actor, event, changedAt, doneAt }: DoneRepair): string {
   const long = changedAt === null ? "" : `readable for ${durationText(Date.parse(doneAt) - Date.parse(changedAt))}`;
-  return joinParts([spaced(address, wholePath(path)), actor === null ? "" : `changed by ${actor}`, long], ", ");
+  return joinParts([spaced(address, wholePath(path)), actor === null ? (event ?? "") : `changed by ${actor}`, long], ", ");
 }
 
 /** For the markup of Slack. */

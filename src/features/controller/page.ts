@@ -165,11 +165,13 @@ function differencesHtml(accounts: readonly Account[]): Html {
 }
 
 function repairsHtml(repairs: readonly DoneRepair[]): Html {
-  const rows = grouped(repairs, ({ path, actor, doneAt }) => JSON.stringify([path, actor, doneAt.slice(0, 16)])).map((group) => {
-    const [{ path, actor, changedAt, doneAt }] = group;
-    const long = changedAt === null ? quiet("not known") : durationText(Date.parse(doneAt) - Date.parse(changedAt));
-    return [wholePath(path), andMore(group.map(placeHtml), "place"), ageHtml(doneAt), actor ?? unknownActor, long];
-  });
+  const rows = grouped(repairs, ({ path, actor, event, doneAt }) => JSON.stringify([path, actor, event, doneAt.slice(0, 16)])).map(
+    (group) => {
+      const [{ path, actor, event, changedAt, doneAt }] = group;
+      const long = changedAt === null ? quiet("not known") : durationText(Date.parse(doneAt) - Date.parse(changedAt));
+      return [wholePath(path), andMore(group.map(placeHtml), "place"), ageHtml(doneAt), actor ?? event ?? unknownActor, long];
+    },
+  );
   return causesTable("What the controller repaired", ["What", "Where", "Repaired", "Changed by", "Readable for"], rows);
 }
 
