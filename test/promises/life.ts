@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -5,6 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AccountState, type IntegrationRecord, startEmbeddedService } from "../../src/embedded/index.ts";
 import { loadProject, type Project } from "../../src/index.ts";
+import { gitEnv } from "../support/git/env.ts";
+import { commitAll, repositoryIn } from "../support/git/remote.ts";
+import { builtCli } from "./run.ts";
 
 // A service whose account changes in between runs as an account does, and that answers as a service does on a bad day.
 
@@ -22,12 +26,25 @@ export interface Weather {
   unreadable?: string;
   /** The list has a draft without source and destination. */
   draft?: boolean;
-  /** The key may not read this integration. */
-  hidden?: string;
+  /** The key may not read this integration: what the service answers, and whether the list shows it. */
+  hidden?: { readonly id: string; readonly status: 403 | 404; readonly isListed: boolean };
+}
+
+/** Where the records are: beside the project, in its git remote, or in this database. */
+export type Store = "folder" | "git" | { readonly database: string };
+
+export interface Birth {
+  readonly account: AccountState;
+  readonly manifests: string;
+  /** The service behaves as its public descriptions say. */
+  readonly isObserved: boolean;
+  readonly store: Store;
 }
 
 export interface Life {
-  readonly project: Project;
+  readonly project: () => Project;
+  /** Replaces the manifests, in a commit of their own if there is a repository. */
+  readonly edit: (manifests: string) => Promise<void>;
   readonly env: Readonly<Record<string, string>>;
   readonly account: () => AccountState;
   readonly mutate: (change: (state: AccountState) => void) => void;
@@ -42,8 +59,8 @@ interface Answer {
 const lagging = 2;
 
 /** Runs `use` with a project of these manifests. */
-export async function withLife<T>(account: AccountState, manifests: string, use: (life: Life) => Promise<T>): Promise<T> {
-  const service = await startEmbeddedService({ state: account });
+export async function withLife<T>({ account, manifests, isObserved, store }: Birth, use: (life: Life) => Promise<T>): Promise<T> {
+  const service = await startEmbeddedService({ state: account, ...(isObserved ? { observed: true } : {}) });
   const weather: Weather = {};
   const folder = mkdtempSync(join(tmpdir(), "dimsync-life-"));
   const forward = async (method: string, path: string, body = ""): Promise<Answer> => {
@@ -60,19 +77,35 @@ export async function withLife<T>(account: AccountState, manifests: string, use:
   });
   await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
   const { port } = proxy.address() as AddressInfo; // it listens on a port
-  const env = { KEY: service.apiKey };
+  const env = { ...gitEnv, KEY: service.apiKey, ...(typeof store === "object" ? { DIMSYNC_DATABASE_URL: store.database } : {}) };
+  const target = { baseUrl: `http://127.0.0.1:${port}`, apiKey: { $secret: { env: "KEY" } } };
   const config = {
     ...{ apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"] },
-    targets: { prod: { baseUrl: `http://127.0.0.1:${port}`, apiKey: { $secret: { env: "KEY" } } } },
+    targets: { prod: { ...target, ...(isObserved ? { service: { extended: true } } : {}) } },
     client: { retries: 0, settleSeconds: 1 },
     guards: { maxChangedPercent: 100 },
   };
+  const write = (text: string): void => writeFileSync(join(folder, "project/manifests/all.yaml"), text);
+  const cwd = join(folder, "project");
   try {
-    mkdirSync(join(folder, "manifests"));
-    writeFileSync(join(folder, "dimsync.yaml"), JSON.stringify(config));
-    writeFileSync(join(folder, "manifests/all.yaml"), manifests);
-    const project = await loadProject({ cwd: folder, env });
-    return await use({ project, env, account: service.state, mutate: (change) => service.mutate(change), weather });
+    mkdirSync(join(cwd, "manifests"), { recursive: true });
+    writeFileSync(join(cwd, ".gitignore"), ".dimsync\n");
+    writeFileSync(join(cwd, "dimsync.yaml"), JSON.stringify(config));
+    write(manifests);
+    if (store === "git") repositoryIn(cwd, join(folder, "remote.git"));
+    if (store !== "folder") {
+      const to = store === "git" ? "git:refs/dimsync/prod" : "postgres";
+      execFileSync(process.execPath, [builtCli, "records", "init", "--target=prod", `--to=${to}`], { cwd, env, stdio: "pipe" });
+    }
+    if (store === "git") commitAll(cwd);
+    let project = await loadProject({ cwd, env });
+    const edit = async (text: string): Promise<void> => {
+      write(text);
+      if (store === "git") commitAll(cwd);
+      project = await loadProject({ cwd, env });
+    };
+    const mutate = (change: (state: AccountState) => void): void => service.mutate(change);
+    return await use({ project: () => project, edit, env, account: service.state, mutate, weather });
   } finally {
     proxy.closeAllConnections();
     await new Promise((done) => proxy.close(done));
@@ -87,7 +120,7 @@ function answering(weather: Weather, forward: (method: string, path: string, bod
     const [path = ""] = url.split("?");
     const [, id] = /^\/v1\/integrations\/([^/]+)/u.exec(path) ?? [];
     const refused = (status: number): Answer => ({ status, body: JSON.stringify({ code: "Refused", message: "not possible" }) });
-    if (id !== undefined && id === weather.hidden) return refused(403);
+    if (id !== undefined && id === weather.hidden?.id) return refused(weather.hidden.status);
     if (method === "PATCH" && path.endsWith("/schemas")) {
       if (weather.refuses === id) {
         delete weather.refuses;
@@ -115,7 +148,7 @@ type Entry = Record<string, unknown> & Pick<IntegrationRecord, "id">;
 
 function listed(body: string, { odd, unreadable, draft, hidden }: Weather): string {
   const answer = JSON.parse(body) as { data: { items: Entry[] } }; // the list of the embedded service
-  const items = answer.data.items.filter(({ id }) => id !== hidden);
+  const items = answer.data.items.filter(({ id }) => id !== hidden?.id || hidden.isListed);
   for (const item of items) {
     if (item.id === odd) item["createdAt"] = 1_767_600_000;
     if (item.id === unreadable) item["name"] = { text: item["name"] };

@@ -1,0 +1,318 @@
+import { expect } from "vitest";
+import type { AccountState, SchemaMap } from "../../src/embedded/index.ts";
+import { apply, DimsyncError, drift, type Plan, plan, type Result } from "../../src/index.ts";
+import fc from "../support/fast-check.ts";
+import { accountOf, columnOf } from "./account.ts";
+import { type Life, type Store, withLife } from "./life.ts";
+
+// What is protected stays protected, or somebody hears (P). Each column has a mark that it keeps through every rename and when its
+// integration is created again: the name in the destination. Once an apply has left a column that the manifests keep unreadable, every
+// later run that finds it readable must say so and must not end with 0, until a manifest gives it up. The mark and the account's data are
+// all that is asked.
+
+const ids = ["a1", "b2"] as const;
+
+/** Columns that the manifests of all lives keep. */
+const kept = ["email", "phone", "secret"];
+
+const tableOf = (at: string, names: readonly string[], enabled = true) => ({
+  ...{ nameInDestination: at, enabled, syncMode: "Full Refresh" },
+  columns: Object.fromEntries(
+    names.map((name) => [name, { ...columnOf(name, { enabled: true, hashed: false }), nameInDestination: `${at}.${name}` }]),
+  ),
+});
+
+const schemasOf = (id: string): SchemaMap =>
+  Object.fromEntries(
+    ["public", "crm"].map((schema) => [
+      schema,
+      {
+        ...{ nameInDestination: `${id}.${schema}`, enabled: true },
+        tables: {
+          users: tableOf(`${id}.${schema}.users`, ["id", "email", "phone", "note"]),
+          logs: tableOf(`${id}.${schema}.logs`, ["id", "secret"]),
+        },
+      },
+    ]),
+  );
+
+/** Rules that keep these columns hashed, and the secrets disabled: by columns, or by tables. */
+const forms = {
+  columns: (column: readonly string[]) => [
+    { id: "pii", match: { column }, set: { hashed: true } },
+    { id: "secrets", match: { column: ["secret"] }, set: { enabled: false } },
+  ],
+  tables: (column: readonly string[]) => [
+    { id: "pii", match: { schema: ["public", "crm"], table: ["users"], column }, set: { hashed: true } },
+    { id: "logs", match: { table: ["logs"] }, set: { enabled: false } },
+  ],
+};
+
+const selectors = { all: { names: ["*"] }, shops: { names: ["Shop *"] }, listed: { names: ["Shop a1", "Shop b2"] } } as const;
+
+/** Further rules that a person adds, of which none gives a kept column up. */
+const additions = {
+  unrelated: { id: "ids", match: { column: ["id"] }, set: { enabled: true } },
+  covering: { id: "contacts", match: { column: ["contact*"] }, set: { hashed: true } },
+} as const;
+
+interface Manifests {
+  readonly form: keyof typeof forms;
+  readonly selector: keyof typeof selectors;
+  /** Whether an exclusive tag has the same selector. */
+  readonly hasTag: boolean;
+  readonly hashed: readonly string[];
+  readonly added: readonly (keyof typeof additions)[];
+}
+
+function textOf({ form, selector, hasTag, hashed, added }: Manifests): string {
+  const integrations = selectors[selector];
+  const header = (kind: string) => ({ apiVersion: "dimsync/v1", kind, metadata: { name: "pii" } });
+  const config = {
+    ...header("SchemaConfig"),
+    spec: { integrations, rules: [...forms[form](hashed), ...added.map((one) => additions[one])] },
+  };
+  const tag = {
+    ...header("Tag"),
+    spec: { name: "PII", exclusive: true, taggedBy: { user: "bot@example.com" }, resources: [{ integrations }] },
+  };
+  return [config, ...(hasTag ? [tag] : [])].map((document) => `${JSON.stringify(document)}\n`).join("---\n");
+}
+
+/** The marks of readable columns. */
+function readableIn({ integrations }: AccountState): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { schemas } of integrations)
+    for (const schema of Object.values(schemas))
+      for (const table of Object.values(schema.tables))
+        for (const { enabled, hashed, nameInDestination } of Object.values(table.columns))
+          if (schema.enabled && table.enabled && enabled && !hashed) found.add(nameInDestination);
+  return found;
+}
+
+/** In the account, on no integration yet. */
+const tag: AccountState["tags"][number] = {
+  ...{ id: "t-1", name: "PII", description: "", owner: "u-3", origin: "", relations: [] },
+  ...{ createdAt: "2026-01-05T08:00:00.000Z", lastUpdatedAt: "2026-01-05T08:00:00.000Z" },
+};
+
+const allMarks = ids.flatMap((id) =>
+  Object.values(schemasOf(id)).flatMap(({ tables }) =>
+    Object.values(tables).flatMap(({ columns }) =>
+      Object.entries(columns).flatMap(([name, { nameInDestination }]) => (kept.includes(name) ? [nameInDestination] : [])),
+    ),
+  ),
+);
+
+/** Gives an entry of a map another name, at its place. */
+function rename<T>(map: Record<string, T>, from: string, to: string): void {
+  for (const [name, value] of Object.entries(map)) {
+    delete map[name];
+    map[name === from ? to : name] = value;
+  }
+}
+
+type Id = (typeof ids)[number];
+
+/** A person with the manifests. */
+interface Author {
+  readonly manifests: Manifests;
+  readonly rewrite: (change: Partial<Manifests>) => Promise<void>;
+}
+
+/** A change of the account or the manifests, or what the service does wrong. */
+type Event = (life: Life & Author, at: { readonly id: Id; readonly schema: "public" | "crm"; readonly n: number }) => void | Promise<void>;
+
+const integrationIn = (state: AccountState, id: string) =>
+  state.integrations.find(({ schemas }) => Object.values(schemas).some(({ nameInDestination }) => nameInDestination.startsWith(`${id}.`)));
+
+/** By the name in the destination, whatever its name is now. */
+function entryIn<T extends { readonly nameInDestination: string }>(
+  map: Record<string, T> | undefined,
+  mark: string,
+): readonly [string, T] | undefined {
+  return Object.entries(map ?? {}).find(([, { nameInDestination }]) => nameInDestination === mark);
+}
+
+const events: Readonly<Record<string, Event>> = {
+  "the integration is renamed": ({ mutate }, { id, n }) =>
+    mutate((state) => void Object.assign(integrationIn(state, id) ?? {}, { name: n % 2 === 0 ? `Forum ${n}` : `Shop ${n}` })),
+  "the schema is renamed": ({ mutate }, { id, schema, n }) =>
+    mutate((state) => {
+      const schemas = integrationIn(state, id)?.schemas;
+      const [name] = entryIn(schemas, `${id}.${schema}`) ?? [];
+      if (schemas !== undefined && name !== undefined) rename(schemas, name, `schema${n}`);
+    }),
+  "the table is renamed": ({ mutate }, { id, schema, n }) =>
+    mutate((state) => {
+      const [, ofSchema] = entryIn(integrationIn(state, id)?.schemas, `${id}.${schema}`) ?? [];
+      const of = n % 2 === 0 ? "users" : "logs";
+      const [name, table] = entryIn(ofSchema?.tables, `${id}.${schema}.${of}`) ?? [];
+      if (ofSchema === undefined || name === undefined || table === undefined) return;
+      rename(ofSchema.tables, name, `table${n}`);
+      // A source has a new table, which the service replicates as it does all new tables.
+      ofSchema.tables[`table${n}`] = { ...table, enabled: true, columns: readable(table.columns) };
+    }),
+  "a column is renamed": ({ mutate }, { id, schema, n }) =>
+    mutate((state) => {
+      const [, ofSchema] = entryIn(integrationIn(state, id)?.schemas, `${id}.${schema}`) ?? [];
+      const [, table] = entryIn(ofSchema?.tables, `${id}.${schema}.users`) ?? [];
+      const mark = `${id}.${schema}.users.${n % 2 === 0 ? "email" : "phone"}`;
+      const [name, column] = entryIn(table?.columns, mark) ?? [];
+      if (table === undefined || name === undefined || column === undefined) return;
+      delete table.columns[name];
+      table.columns[`contact${n}`] = { ...column, enabled: true, hashed: false };
+    }),
+  "somebody makes a column readable": ({ mutate }, { id, schema, n }) =>
+    mutate((state) => {
+      const [, ofSchema] = entryIn(integrationIn(state, id)?.schemas, `${id}.${schema}`) ?? [];
+      const [, table] = entryIn(ofSchema?.tables, `${id}.${schema}.users`) ?? [];
+      const [, column] = entryIn(table?.columns, `${id}.${schema}.users.${n % 2 === 0 ? "email" : "phone"}`) ?? [];
+      if (column !== undefined) Object.assign(column, { hashed: false, enabled: true });
+    }),
+  "a column is dropped": ({ mutate }, { id, schema, n }) =>
+    mutate((state) => {
+      const [, ofSchema] = entryIn(integrationIn(state, id)?.schemas, `${id}.${schema}`) ?? [];
+      const [, table] = entryIn(ofSchema?.tables, `${id}.${schema}.users`) ?? [];
+      const [name] = entryIn(table?.columns, `${id}.${schema}.users.${n % 2 === 0 ? "email" : "phone"}`) ?? [];
+      if (table !== undefined && name !== undefined) delete table.columns[name];
+    }),
+  "a column is new": ({ mutate }, { id, schema, n }) =>
+    mutate((state) => {
+      const [, ofSchema] = entryIn(integrationIn(state, id)?.schemas, `${id}.${schema}`) ?? [];
+      const [, table] = entryIn(ofSchema?.tables, `${id}.${schema}.users`) ?? [];
+      if (table !== undefined)
+        table.columns[`new${n}`] = { ...columnOf(`new${n}`, { enabled: true, hashed: false }), nameInDestination: `new${n}` };
+    }),
+  "the integration is created again": ({ mutate }, { id, n }) =>
+    mutate((state) => {
+      const live = integrationIn(state, id);
+      if (live === undefined) return;
+      const schemas = Object.fromEntries(
+        Object.entries(live.schemas).map(([name, schema]) => [
+          name,
+          {
+            ...schema,
+            tables: Object.fromEntries(
+              Object.entries(schema.tables).map(([table, one]) => [table, { ...one, enabled: true, columns: readable(one.columns) }]),
+            ),
+          },
+        ]),
+      );
+      state.integrations.splice(state.integrations.indexOf(live), 1, { ...live, id: `${id}n${n}`, schemas });
+    }),
+  "a write is dropped": ({ weather }) => void Object.assign(weather, { dropsWrite: true }),
+  "reads lag": ({ weather }) => void Object.assign(weather, { lags: true }),
+  "a neighbour is refused": ({ weather }, { id }) => void Object.assign(weather, { refuses: id }),
+  "a member of an entry is odd": ({ weather }, { id }) => void Object.assign(weather, { odd: id }),
+  "an entry is unreadable": ({ weather }, { id }) => void Object.assign(weather, { unreadable: id }),
+  "there is a draft": ({ weather }) => void Object.assign(weather, { draft: true }),
+  "the key may not read it": ({ weather }, { id }) => void Object.assign(weather, { hidden: { id, status: 403, isListed: false } }),
+  "the key is told that it is not there": ({ weather }, { id, n }) =>
+    void Object.assign(weather, { hidden: { id, status: 404, isListed: n % 2 === 0 } }),
+  "a manifest gives the phone up": async ({ manifests, rewrite, mutate }, { id, schema }) => {
+    await rewrite({ hashed: manifests.hashed.filter((name) => name !== "phone") });
+    mutate((state) => {
+      const [, ofSchema] = entryIn(integrationIn(state, id)?.schemas, `${id}.${schema}`) ?? [];
+      const [, table] = entryIn(ofSchema?.tables, `${id}.${schema}.users`) ?? [];
+      const [, column] = entryIn(table?.columns, `${id}.${schema}.users.phone`) ?? [];
+      if (column !== undefined) Object.assign(column, { hashed: false });
+    });
+  },
+  "a manifest is edited": ({ manifests: { added }, rewrite }, { n }) => {
+    const one = n % 2 === 0 ? "unrelated" : "covering";
+    return rewrite({ added: added.includes(one) ? added.filter((other) => other !== one) : [...added, one] });
+  },
+  "the service is well again": ({ weather }) => {
+    for (const name of ["odd", "unreadable", "draft", "hidden"] as const) delete weather[name];
+  },
+};
+
+/** Nothing is owed because of them: an apply ends well. */
+const calm = ["a manifest gives the phone up", "a manifest is edited", "a column is new", "the service is well again"];
+
+const readable = <T extends object>(columns: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, { ...column, enabled: true, hashed: false }]));
+
+const isSilent = (made: Plan): boolean =>
+  made.exit.code === 0 &&
+  made.items.length + made.manual.length + made.blocked.length + made.deferred.length + (made.notKept ?? []).length === 0;
+
+/** Whether the run says that all is well. An error before the first request says something. */
+async function saysNothing(run: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof DimsyncError) return false;
+    throw error;
+  }
+}
+
+const wasGood = ({ exit }: Result): boolean => exit.code === 0;
+const options = ({ env }: Life) => ({ env, allow: new Map([["maxExposedColumns", "test"]]) });
+
+const readings: Readonly<Record<string, (life: Life) => Promise<boolean>>> = {
+  plan: async (life) => isSilent(await plan(life.project(), options(life))),
+  drift: async ({ project, env }) => (await drift(project(), { env, attribution: false })).exit.code === 0,
+  apply: async (life) => wasGood(await apply(life.project(), options(life))),
+  repair: async (life) => wasGood(await apply(life.project(), { env: life.env, protectOnly: true })),
+};
+
+const step = fc.record({
+  event: fc.constantFrom(...Object.keys(events)),
+  run: fc.constantFrom(...Object.keys(readings)),
+  id: fc.constantFrom(...ids),
+  schema: fc.constantFrom("public", "crm"),
+});
+
+const life = fc.record({
+  form: fc.constantFrom(...(Object.keys(forms) as (keyof typeof forms)[])), // all of its keys
+  selector: fc.constantFrom(...(Object.keys(selectors) as (keyof typeof selectors)[])), // all of its keys
+  hasTag: fc.boolean(),
+  isObserved: fc.boolean(),
+  steps: fc.array(step, { minLength: 1, maxLength: 5 }),
+});
+
+/** The integrations that have the tag. */
+const taggedIn = ({ tags }: AccountState): readonly string[] =>
+  tags.flatMap(({ relations }) => relations.map(({ resourceId }) => resourceId));
+
+/** In every life: no run ends well while what was kept once is readable, and none takes the tag off. `newStore`: where the records of a life are. */
+export const holds = (newStore: () => Promise<Store>) =>
+  fc.asyncProperty(life, async ({ isObserved, steps, ...first }) => {
+    let manifests: Manifests = { ...first, hashed: ["email", "phone"], added: [] };
+    const account = accountFor(isObserved);
+    await withLife({ account, manifests: textOf(manifests), isObserved, store: await newStore() }, async (one) => {
+      expect((await apply(one.project(), options(one))).exit).toEqual({ code: 0, reasons: [] });
+      expect(allMarks.filter((mark) => readableIn(one.account()).has(mark))).toEqual([]);
+      const tagged = first.hasTag ? ids : [];
+      expect([...taggedIn(one.account())].sort()).toEqual(tagged);
+      const rewrite: Author["rewrite"] = async (change) => {
+        manifests = { ...manifests, ...change };
+        await one.edit(textOf(manifests));
+      };
+      const story: string[] = [];
+      for (const [n, { event, run, id, schema }] of steps.entries()) {
+        await events[event]?.({ ...one, manifests, rewrite }, { id, schema, n });
+        story.push(`${event} (${id}, ${schema}, ${n})`, run);
+        const isWell = await saysNothing(async () => (await readings[run]?.(one)) === true);
+        const readable = readableIn(one.account());
+        const open = isWell
+          ? allMarks.filter((mark) => readable.has(mark) && (manifests.hashed.includes("phone") || !mark.endsWith(".phone")))
+          : [];
+        const { integrations } = one.account();
+        const untagged = tagged.filter((id) => integrations.some((live) => live.id === id) && !taggedIn(one.account()).includes(id));
+        if (run === "apply" && steps.slice(0, n + 1).every((before) => calm.includes(before.event)))
+          expect({ story, isWell }).toEqual({ story, isWell: true });
+        expect({ story, open, untagged }).toEqual({ story, open: [], untagged: [] });
+      }
+    });
+  });
+
+/** The public descriptions show no `enabled` of a schema. */
+function accountFor(isObserved: boolean): AccountState {
+  const account = accountOf({ a1: schemasOf("a1"), b2: schemasOf("b2") });
+  account.tags.push(structuredClone(tag));
+  if (isObserved) for (const { schemas } of account.integrations) for (const schema of Object.values(schemas)) schema.unshown = ["enabled"];
+  return account;
+}
