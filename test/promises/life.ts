@@ -33,7 +33,7 @@ export interface Weather {
 /** Where the records are: beside the project, in its git remote, or in this database. */
 export type Store = "folder" | "git" | { readonly database: string };
 
-export interface Birth {
+export interface LifeOptions {
   readonly account: AccountState;
   readonly manifests: string;
   /** The service behaves as its public descriptions say. */
@@ -59,7 +59,7 @@ interface Answer {
 const lagging = 2;
 
 /** Runs `use` with a project of these manifests. */
-export async function withLife<T>({ account, manifests, isObserved, store }: Birth, use: (life: Life) => Promise<T>): Promise<T> {
+export async function withLife<T>({ account, manifests, isObserved, store }: LifeOptions, use: (life: Life) => Promise<T>): Promise<T> {
   const service = await startEmbeddedService({ state: account, ...(isObserved ? { observed: true } : {}) });
   const weather: Weather = {};
   const folder = mkdtempSync(join(tmpdir(), "dimsync-life-"));
