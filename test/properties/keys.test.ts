@@ -1,0 +1,809 @@
+import { expect, test } from "vitest";
+import { attribute } from "../../src/core/drift/attribution.ts";
+import { compareUnits } from "../../src/core/engine/compare.ts";
+import { groupProblems } from "../../src/core/engine/group-problems.ts";
+import { numbered } from "../../src/core/engine/number-items.ts";
+import { type BaseView, unitsByObject } from "../../src/core/engine/origin.ts";
+import { cachedReads, heldReads } from "../../src/core/engine/reads/cached-reads.ts";
+import { everything } from "../../src/core/engine/scope.ts";
+import type { AccountView } from "../../src/core/kinds/kind.ts";
+import { enterLabels, type LabelRoots, labelRoots, labelsOf } from "../../src/core/kinds/patterns/labels.ts";
+import { evaluate } from "../../src/core/kinds/schema-config/evaluate.ts";
+import type { NodeChange } from "../../src/core/kinds/schema-config/evaluation.ts";
+import { basisOf } from "../../src/core/kinds/schema-config/live-differences.ts";
+import { namesBeside } from "../../src/core/kinds/schema-config/obligations.ts";
+import { removedCause } from "../../src/core/kinds/schema-config/protection.ts";
+import type { SchemaConfigUnit } from "../../src/core/kinds/schema-config/units.ts";
+import { locatedCause } from "../../src/core/model/cause.ts";
+import { eachChange, newNodeChanges, withTraces } from "../../src/core/model/changes.ts";
+import { canonicalJson, defined } from "../../src/core/model/json/json.ts";
+import {
+  type KeepingNodes,
+  type KeptIntegration,
+  type KeptSchemas,
+  keptById,
+  keptJson,
+  keptNow,
+  namesDigest,
+} from "../../src/core/model/kept.ts";
+import type { ColumnLabels } from "../../src/core/model/labels.ts";
+import type { AuditEntry, LiveColumn, LiveSchemas, LiveTable } from "../../src/core/model/live.ts";
+import { type NodePath, nodePointer } from "../../src/core/model/nodes.ts";
+import type { Attribution, Cause, Change, ChangeFacts, DraftFacts, Item } from "../../src/core/model/plan.ts";
+import type { Locate, Problem, SourceLocation } from "../../src/core/model/problem.ts";
+import type { Resource, SchemaRule } from "../../src/core/model/resource.ts";
+import { type Field, nodesAt, riskOf } from "../../src/core/model/schema-tree.ts";
+import type { Reads } from "../../src/core/model/service.ts";
+import { changesByRule, groupByRule } from "../../src/core/render/report/changes/rules.ts";
+import { wordsOf } from "../../src/core/render/report/words.ts";
+import { draft } from "../core/engine/drafts.ts";
+import { compareFleet, config } from "../core/kinds/schema-config/fleet.ts";
+import { item, plan } from "../core/render/plans.ts";
+import { accountViewOf, liveIntegration, resourceOf } from "../support/accounts/view.ts";
+import fc from "../support/fast-check.ts";
+import { runs } from "../support/sample.ts";
+
+// Caches, groups and memos: the key of each leaves something out, because the value does not depend on it. Each property
+// compares the result with the one that is computed for every change, column or problem alone. The names are few and the
+// members have few values, so that keys meet.
+
+const usual = { numRuns: runs(40, 3_000) };
+const expectSame = <T>(found: Iterable<T>, expected: Iterable<T>): void => expect(sorted(found)).toEqual(sorted(expected));
+/** As plain data, in an order of their own. */
+const sorted = (all: Iterable<unknown>): readonly unknown[] =>
+  [...all]
+    .map((one) => [canonicalJson(one), one] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, one]) => one);
+
+/** The record without members that are undefined. */
+const told = <T extends object>(made: fc.Arbitrary<T>): fc.Arbitrary<T> => made.map((one) => JSON.parse(JSON.stringify(one)) as T);
+const flag = fc.boolean();
+const unknownOr = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 6 });
+const recordOf = <T>(names: readonly string[], value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> =>
+  fc.record(Object.fromEntries(names.map((name) => [name, value])));
+
+// Accounts in which every name exists.
+
+const columnNames = ["a", "b", "c"];
+const column = told(
+  fc.record({ nameInDestination: unknownOr(fc.constantFrom("a", "b", "x")), enabled: unknownOr(flag), hashed: unknownOr(flag) }),
+) as fc.Arbitrary<LiveColumn>;
+const table = told(fc.record({ enabled: unknownOr(flag), columns: recordOf(columnNames, column) })) as fc.Arbitrary<LiveTable>;
+const tree = recordOf(
+  ["r", "s"],
+  told(fc.record({ enabled: unknownOr(flag), tables: recordOf(["t", "u"], table) })),
+) as fc.Arbitrary<LiveSchemas>;
+const tablePaths = ["r", "s"].flatMap((schema) => ["t", "u"].map((name) => [schema, name] as const));
+const paths: readonly NodePath[] = [
+  ...["r", "s"].map((schema): NodePath => [schema]),
+  ...tablePaths,
+  ...tablePaths.flatMap((path) => columnNames.map((name): NodePath => [...path, name])),
+];
+
+const columnSet = fc.constantFrom<NonNullable<SchemaRule & { set: object }>["set"]>(
+  ...[
+    { enabled: true, hashed: true },
+    { enabled: true, hashed: true },
+    { enabled: false, hashed: false },
+  ],
+  ...[{ hashed: true }, { hashed: false }, { enabled: true }, { enabled: false }],
+);
+const pattern = fc.constantFrom("*", "a", "b", "[ab]");
+const above = unknownOr(fc.constantFrom("*", "t"));
+const rule = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ match: told(fc.record({ table: above, column: pattern })), set: columnSet }) },
+  { weight: 2, arbitrary: fc.record({ match: fc.record({ label: fc.constantFrom("pii", "secret") }), set: columnSet }) },
+  { weight: 1, arbitrary: fc.record({ match: fc.record({ table: fc.constantFrom("*", "u") }), set: fc.record({ enabled: flag }) }) },
+) as fc.Arbitrary<SchemaRule>;
+const rules = fc.array(rule, { minLength: 1, maxLength: 5 });
+
+const originOf = (index: number): ColumnLabels["columns"][number]["origin"] => ({
+  text: `labels.csv:${index}`,
+  place: { file: "labels.csv", document: 0, pointer: `/${index}` },
+  isInManifest: index % 2 === 0,
+  ...(index % 3 === 0 ? { reason: "register" } : {}),
+});
+const labels: fc.Arbitrary<ColumnLabels> = fc
+  .array(
+    fc.record({
+      side: fc.constantFrom("source" as const, "destination" as const),
+      schema: fc.constantFrom("r", "s"),
+      table: fc.constantFrom("t", "u"),
+      column: fc.constantFrom("a", "b", "x"),
+      label: fc.constantFrom("pii", "secret"),
+    }),
+    { maxLength: 8 },
+  )
+  .map((columns) => ({
+    defined: ["pii", "secret"],
+    patterns: [{ label: "secret", match: { column: "c" }, origin: originOf(100) }],
+    columns: columns.map((one, index) => ({ ...one, describedBy: "labels.csv", origin: originOf(index) })),
+  }));
+
+/** The line of a place: another one for each place of a file. */
+const locate: Locate = ({ file, document, pointer, on }) => ({
+  file,
+  line: [...JSON.stringify([document, pointer, on ?? "value"])].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 1_000_003, 0),
+});
+
+const fieldsOf = (path: NodePath): readonly Field[] => (path.length === 3 ? ["enabled", "hashed"] : ["enabled"]);
+const nodeField = fc.constantFrom(...paths).chain((path) => fc.constantFrom(...fieldsOf(path)).map((field) => ({ path, field })));
+
+// What items list.
+
+const single = ({ path, key, before, after, cause }: NodeChange): Change<DraftFacts> => ({
+  path: nodePointer(path, key),
+  field: key,
+  ...defined({ before }),
+  after,
+  // From the field and the value alone.
+  risk: key === "hashed" || key === "enabled" ? riskOf(key, after === true) : "neutral",
+  cause,
+});
+
+test("an item has each change of the schemas with its own values, risk and cause", () => {
+  fc.assert(
+    fc.property(rules, tree, labels, (all, live, ofColumns) => {
+      const view = { columnLabels: labelRoots(ofColumns) };
+      const { units, found } = compareFleet({ manifests: [config({ rules: all })], live: { shop: live }, view });
+      const [unit] = units;
+      const expected = unit === undefined ? [] : evaluate(unit.rules, live).changes.map(single);
+      expectSame(
+        found.flatMap(({ items }) => items.flatMap((one) => [...eachChange(one)])),
+        expected,
+      );
+    }),
+    usual,
+  );
+});
+
+const place = told(
+  fc.record({
+    file: fc.constantFrom("a.yaml", "b.yaml"),
+    document: fc.constantFrom(0, 1),
+    pointer: fc.constantFrom("/x", "/y"),
+    on: unknownOr(fc.constantFrom("key" as const, "value" as const)),
+  }),
+) as fc.Arbitrary<SourceLocation>;
+const labelOrigin = told(
+  fc.record({ text: fc.constantFrom("l.csv:1", "l.csv:2"), place, isInManifest: flag, reason: unknownOr(fc.constantFrom("v", "w")) }),
+) as fc.Arbitrary<ColumnLabels["columns"][number]["origin"]>;
+const draftCause = told(
+  fc.record({
+    rule: unknownOr(fc.constantFrom("p", "q")),
+    reason: unknownOr(fc.constantFrom("v", "w")),
+    label: unknownOr(fc.record({ name: fc.constantFrom("pii", "secret"), origin: labelOrigin })),
+    place,
+  }),
+) as fc.Arbitrary<NonNullable<DraftFacts["cause"]>>;
+const draftFacts = told(
+  fc.record({
+    before: unknownOr(flag),
+    after: flag,
+    risk: fc.constantFrom("protects" as const, "exposes" as const, "neutral" as const),
+    cause: unknownOr(draftCause),
+    origin: unknownOr(fc.constantFrom("drift" as const, "config" as const)),
+  }),
+) as fc.Arbitrary<DraftFacts>;
+
+interface Single<F> {
+  readonly path: NodePath;
+  readonly field: Field;
+  readonly facts: F;
+}
+
+/** Facts that are shared, equal, or different in some members. */
+const singlesOf = <F extends object>(facts: fc.Arbitrary<F>): fc.Arbitrary<readonly Single<F>[]> =>
+  fc.array(fc.tuple(facts, facts, flag), { minLength: 1, maxLength: 3 }).chain((pool) => {
+    const mixed = pool.flatMap(([one, other]) => [
+      one,
+      ...Object.keys(other).map((key) => ({ ...one, [key]: (other as Record<string, unknown>)[key] })),
+    ]);
+    return fc.uniqueArray(
+      fc
+        .tuple(nodeField, fc.constantFrom(...mixed), flag)
+        .map(([of, one, isCopy]) => ({ ...of, facts: isCopy ? (structuredClone(one) as F) : (one as F) })),
+      { selector: ({ path, field }) => nodePointer(path, field), maxLength: 20 },
+    );
+  });
+
+function groupsOf<F extends ChangeFacts | DraftFacts>(all: readonly Single<F>[]) {
+  const groups = newNodeChanges<F>();
+  for (const { path, field, facts } of all) groups.add(path, field, facts);
+  return groups.changes();
+}
+const changeOf = <F extends object>({ path, field, facts }: Single<F>): Change<F> => ({ path: nodePointer(path, field), field, ...facts });
+
+test("a numbered item has each change with its own cause, at its own file and line", () => {
+  const reportRisks = { protects: "exposed", exposes: "stricter", neutral: "neutral" } as const;
+  fc.assert(
+    fc.property(fc.array(singlesOf(draftFacts), { minLength: 1, maxLength: 3 }), fc.constantFrom("Plan", "DriftReport"), (all, kind) => {
+      const drafts = all.map((changes, index) => draft(`Schemas/${index}`, "update", { changes: groupsOf(changes) }));
+      const made = numbered(drafts, { kind, locate });
+      for (const [index, changes] of all.entries())
+        expectSame(
+          eachChange(made[index] ?? {}),
+          changes.map(changeOf).map(({ cause, risk, ...rest }) => ({
+            ...rest,
+            risk: kind === "Plan" ? risk : reportRisks[risk],
+            ...(cause === undefined ? {} : { cause: locatedCause(cause, locate) }),
+          })),
+        );
+    }),
+    usual,
+  );
+});
+
+const attributions: readonly Attribution[] = ["dana", "kim"].flatMap((actor) =>
+  ["exact", "likely"].map((confidence) => ({ actor, at: "2026-03-01T07:00:00Z", event: "e", confidence, own: false }) as Attribution),
+);
+const located = told(
+  fc.record({
+    rule: unknownOr(fc.constantFrom("p", "q")),
+    file: fc.constantFrom("a.yaml", "b.yaml"),
+    line: unknownOr(fc.constantFrom(1, 2)),
+  }),
+) as fc.Arbitrary<Cause>;
+const trace = told(
+  fc.record({
+    origin: unknownOr(fc.constantFrom("drift" as const, "config" as const, "conflict" as const)),
+    attribution: unknownOr(fc.constantFrom(...attributions)),
+    removed: unknownOr(located),
+  }),
+) as fc.Arbitrary<Pick<ChangeFacts, "origin" | "attribution" | "removed">>;
+
+test("a traced item has each change with its own origin, attribution and removed cause", () => {
+  fc.assert(
+    fc.property(singlesOf(draftFacts), fc.array(trace, { minLength: 1, maxLength: 4 }), flag, (all, traces, isCopy) => {
+      const traceOf = ({ path }: Change<DraftFacts>) => {
+        const at = [...path].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % traces.length;
+        const found = traces[at] ?? {};
+        return isCopy ? structuredClone(found) : found;
+      };
+      expectSame(
+        eachChange({ changes: withTraces(groupsOf(all), traceOf) }),
+        all.map(changeOf).map((one) => ({ ...one, ...traceOf(one) })),
+      );
+    }),
+    usual,
+  );
+});
+
+// A fleet.
+
+interface Fleet {
+  readonly before: readonly SchemaRule[];
+  readonly now: readonly SchemaRule[];
+  readonly trees: readonly LiveSchemas[];
+  readonly labels: ColumnLabels;
+}
+
+/** The rules before: those of now, others, or some of both. Integrations are often equal, or differ in one value. */
+const fleet: fc.Arbitrary<Fleet> = fc
+  .tuple(
+    rules,
+    rules,
+    fc.array(tree, { minLength: 1, maxLength: 2 }),
+    labels,
+    fc.array(fc.tuple(fc.nat(), nodeField, unknownOr(flag)), { minLength: 2, maxLength: 4 }),
+  )
+  .map(([now, others, trees, ofColumns, shards]) => ({
+    now,
+    before: [...now.filter((_, index) => index % 2 === 0), ...others],
+    trees: shards.map(([index, { path, field }, value]) => {
+      const live = trees[index % trees.length] ?? {};
+      return index % 3 === 0 ? live : withValue(live, path, field, value);
+    }),
+    labels: ofColumns,
+  }));
+
+function withValue(live: LiveSchemas, path: NodePath, field: Field, value: boolean | undefined): LiveSchemas {
+  const copy = structuredClone(live);
+  const { schema, table: ofTable, column: ofColumn } = nodesAt(copy, path);
+  const node: object | undefined = path.length === 1 ? schema : path.length === 2 ? ofTable : ofColumn;
+  if (node !== undefined && value !== undefined) Object.assign(node, { [field]: value });
+  if (node !== undefined && value === undefined) Reflect.deleteProperty(node, field);
+  return copy;
+}
+
+/** The numbered items of the fleet, or of one integration of it, with everything made anew. */
+async function itemsOf({ before, now, trees, labels: ofColumns }: Fleet, only?: number) {
+  const integrations = trees.map((_, index) => liveIntegration(`id-${index}`, `shop-${index}`, `pg-${index}`));
+  const configOf = (all: readonly SchemaRule[]) => resourceOf("SchemaConfig", "shops", { integrations: { names: ["shop-*"] }, rules: all });
+  const viewOf = (configs: readonly Resource[]): AccountView =>
+    accountViewOf(configs, { integrations, columnLabels: labelRoots(ofColumns) });
+  const configs = [configOf(now)];
+  const account = viewOf(configs);
+  const atBase = viewOf([configOf(before)]);
+  const base: BaseView = {
+    account: atBase,
+    unitByObject: unitsByObject(atBase),
+    locate,
+    ignored: () => false,
+    isComplete: true,
+    isNow: false,
+  };
+  const reads = { schemas: async (id: string) => ({ tree: trees[Number(id.slice(3))] ?? {} }) };
+  const { found } = await compareUnits({
+    observed: { account, problems: [], unreadLists: new Set(), entries: new Map(), suspicions: [], complete: true },
+    compared: configs,
+    scope: { ...everything, unit: (address) => only === undefined || address === `Schemas/shop-${only}` },
+    reads: cachedReads(reads as unknown as Reads),
+    ...{ onProgress: undefined, base, concurrency: 1, signal: new AbortController().signal },
+    needs: { policyColumns: () => undefined, claimColumns: () => undefined, isNew: () => false },
+    checkUnit: () => {},
+  });
+  const drafts = found.flatMap(({ items }) => items);
+  return { drafts, items: numbered(drafts, { kind: "Plan", locate }), base, account };
+}
+
+/** An item without its number, with single changes. */
+const plainItem = ({ id: _, changes, ...rest }: Item) => ({ ...rest, changes: sorted(eachChange({ changes })) });
+
+test("the items of a fleet are those that each integration has alone, with origins and removed causes", async () => {
+  await fc.assert(
+    fc.asyncProperty(fleet, async (made) => {
+      const together = await itemsOf(made);
+      const alone = await Promise.all(made.trees.map((_, index) => itemsOf(made, index)));
+      expectSame(
+        together.items.map(plainItem),
+        alone.flatMap(({ items }) => items.map(plainItem)),
+      );
+    }),
+    usual,
+  );
+});
+
+test("the removed cause of a change is the one that is found for it alone, with its own rule and label", async () => {
+  await fc.assert(
+    fc.asyncProperty(fleet, async (made) => {
+      const { drafts, base, account } = await itemsOf(made);
+      const units = unitsByObject(account);
+      for (const { liveId = "", changes } of drafts) {
+        const key = `SchemaConfig ${liveId}`;
+        const unitIn = (all: BaseView["unitByObject"]) => all.get(key)?.unit as SchemaConfigUnit; // the only kind here
+        const change = { before: unitIn(base.unitByObject), now: unitIn(units) };
+        const live = made.trees[Number(liveId.slice(3))] ?? {};
+        for (const path of paths)
+          for (const field of fieldsOf(path)) {
+            const found = [...eachChange({ changes })].find((one) => one.path === nodePointer(path, field));
+            if (found === undefined) continue;
+            const cause = found.risk === "exposes" ? removedCause(change, live, { path, key: field }) : undefined;
+            expect(found.removed).toEqual(cause && locatedCause(cause, locate));
+          }
+      }
+    }),
+    usual,
+  );
+});
+
+// Who made a change.
+
+const subject = fc.constantFrom("8f1c", "b27d", "'Orders'", "orders", "'Billing'", "billing", "'gone'", "");
+const verb = fc.constantFrom("schema changed", "column", "un-hashed", "paused", "renamed", "updated", "table", "viewed");
+const named = fc.constantFrom("", "t", "u", "t.a", "u.a", "a", "b", "r", "'t'");
+const event = fc.record({
+  subject,
+  verb,
+  named,
+  hour: fc.integer({ min: 0, max: 9 }),
+  actor: fc.constantFrom("dana", "kim"),
+  isOwn: fc.nat(5),
+});
+const entries: fc.Arbitrary<readonly AuditEntry[]> = fc.array(event, { minLength: 1, maxLength: 8 }).map((all) =>
+  all.map(({ subject: of, verb: what, named: node, hour, actor, isOwn }, index) => ({
+    id: `e-${index}`,
+    timestamp: `2026-03-01T0${hour}:00:00.000Z`,
+    event: `${of} ${what} ${node}`.trim(),
+    actor: { type: "user", email: actor },
+    context: { ipAddress: undefined, userAgent: isOwn === 0 ? "dimsync/1.0.0 (run/r1)" : undefined },
+  })),
+);
+const object = fc.constantFrom(
+  ...[
+    { id: "8f1c", name: "orders", liveName: "Orders" },
+    { id: "8f1c", name: "orders", liveName: undefined },
+    { id: "b27d", name: "billing", liveName: "Billing" },
+    { id: "b27d", name: "orders", liveName: "Orders" },
+  ],
+);
+const ofSettings = fc
+  .uniqueArray(fc.constantFrom("/paused", "/name", "/replicationFrequency"), { minLength: 1 })
+  .map((all) => all.map((path) => ({ path, risk: "neutral" as const })));
+const reportItem = fc.oneof(
+  fc
+    .tuple(
+      object,
+      singlesOf(
+        fc.record({
+          risk: fc.constant("exposed" as const),
+          origin: fc.constantFrom("drift" as const, "config" as const),
+        }) as fc.Arbitrary<ChangeFacts>,
+      ),
+    )
+    .map(([of, all]) => ({ of, kind: "Schemas", changes: groupsOf(all) })),
+  fc.tuple(object, ofSettings).map(([of, changes]) => ({ of, kind: "Integration", changes })),
+);
+
+test("a change is attributed as if it were the only one", () => {
+  fc.assert(
+    fc.property(fc.array(reportItem, { minLength: 1, maxLength: 4 }), entries, (all, log) => {
+      const items = all.map(({ of: { id, name, liveName }, kind, changes }, index) => ({
+        ...item({ id: `i${index}`, address: `${kind}/${name}`, kind, liveId: id }),
+        liveName,
+        changes,
+      })) as readonly Item[];
+      const reported = (changesOf: (one: Item) => Item["changes"]) =>
+        attribute({ ...plan({ kind: "DriftReport" }), items: items.map((one) => ({ ...one, changes: changesOf(one) })) }, log);
+      const together = reported(({ changes }) => changes);
+      for (const [index, one] of items.entries()) {
+        const alone = [...eachChange(one)].map(
+          ({ path, field: _, ...facts }) => reported((other) => (other === one ? [{ path, ...facts }] : [])).items[index],
+        );
+        expectSame(
+          eachChange(together.items[index] ?? {}),
+          alone.flatMap((found) => [...eachChange(found ?? {})]),
+        );
+        // Of the events about the object, the newest.
+        const times = alone.flatMap((found) => found?.attribution?.at ?? []);
+        expect(together.items[index]?.attribution?.at).toBe(times.sort().at(-1));
+        const events = alone.flatMap((found) => found?.attribution ?? []);
+        if (events.length > 0) expect(events).toContainEqual(together.items[index]?.attribution);
+      }
+    }),
+    usual,
+  );
+});
+
+// The basis of a plan.
+
+/** What decides how much the changes expose: every value above, of, and below their nodes that the request does not set. */
+function touched(live: LiveSchemas, changes: readonly Single<DraftFacts>[], apart: ReadonlySet<LiveTable>): readonly unknown[] {
+  const isAbove = (one: NodePath, other: NodePath): boolean => one.every((name, index) => name === other[index]);
+  return paths.flatMap((path) => {
+    const { schema, table: ofTable, column: ofColumn } = nodesAt(live, path);
+    const exposing = changes.filter(({ facts }) => facts.risk === "exposes").map((one) => one.path);
+    const isOfNode = exposing.some((one) => isAbove(path, one));
+    const isBelow = exposing.some(
+      (one) => isAbove(one, path) && (path.length !== 3 || one.length === 3 || ofTable === undefined || !apart.has(ofTable)),
+    );
+    if (!isOfNode && !isBelow) return [];
+    return [[path, path.length === 1 ? schema?.enabled : path.length === 2 ? ofTable?.enabled : [ofColumn?.enabled, ofColumn?.hashed]]];
+  });
+}
+
+const exposing = singlesOf(
+  fc.record({
+    before: flag,
+    after: flag,
+    risk: fc.constantFrom("exposes" as const, "exposes" as const, "protects" as const),
+  }) as fc.Arbitrary<DraftFacts>,
+);
+
+test("two accounts have the same basis exactly if every value that decides what is exposed is equal", () => {
+  fc.assert(
+    fc.property(
+      tree,
+      exposing,
+      fc.array(fc.tuple(nodeField, unknownOr(flag)), { maxLength: 2 }),
+      fc.subarray([...tablePaths]),
+      (live, all, edits, read) => {
+        const other = edits.reduce((now, [{ path, field }, value]) => withValue(now, path, field, value), structuredClone(live));
+        const [one, two] = [live, other].map((now) => {
+          const apart = new Set(read.flatMap((path) => nodesAt(now, path).table ?? []));
+          return { basis: basisOf(groupsOf(all), { tree: now, apart }), values: JSON.stringify(touched(now, all, apart)) };
+        });
+        expect(one?.basis === two?.basis).toBe(one?.values === two?.values);
+        expect(one?.basis === undefined).toBe(one?.values === "[]");
+      },
+    ),
+    { numRuns: runs(200, 10_000) },
+  );
+});
+
+// Problems.
+
+const problem = told(
+  fc.record({
+    code: fc.constantFrom("E_MISSING_NAME" as const, "W_NO_MATCH" as const),
+    severity: fc.constantFrom("error" as const, "warning" as const),
+    message: fc.constantFrom("One.", "Two."),
+    address: fc.constantFrom("Schemas/a", "Schemas/b", "Schemas/c", "Schemas/d", "Schemas/e", "Tag/pii", undefined),
+    place: unknownOr(place),
+  }),
+) as fc.Arbitrary<Problem>;
+const isOfSchemas = ({ address, place: at }: Problem): boolean => at !== undefined && address?.startsWith("Schemas/") === true;
+const lineOf = ({ code, severity, place: at }: Problem): string => JSON.stringify([code, severity, at && locate(at)]);
+
+/** How many integrations a message stands for, and those that it names. */
+function countedIn(message: string): { readonly count: number; readonly names: readonly string[] } {
+  const [, count, names = ""] = /The same problem is in (one|\d+) more integrations?: (.*)\.$/u.exec(message) ?? [];
+  return { count: count === undefined ? 0 : count === "one" ? 1 : Number(count), names: names.match(/\b[a-e]\b(?= and|,|$)/gu) ?? [] };
+}
+
+test("the grouped problems stand for each problem, with its own code, severity, integration, file and line", () => {
+  fc.assert(
+    fc.property(fc.array(problem, { maxLength: 14 }), (all) => {
+      const reported = groupProblems(all);
+      expectSame(
+        reported.filter((one) => !isOfSchemas(one)),
+        all.filter((one) => !isOfSchemas(one)),
+      );
+      const ofSchemas = all.filter(isOfSchemas);
+      expect(new Set(reported.filter(isOfSchemas).map(lineOf))).toEqual(new Set(ofSchemas.map(lineOf)));
+      for (const line of new Set(ofSchemas.map(lineOf))) {
+        const here = ofSchemas.filter((one) => lineOf(one) === line);
+        const found = reported.filter(isOfSchemas).filter((one) => lineOf(one) === line);
+        const addresses = new Set(here.map(({ address = "" }) => address));
+        const named = found.flatMap(({ address = "", message }) => [address, ...countedIn(message).names.map((name) => `Schemas/${name}`)]);
+        expect(named.filter((address) => !addresses.has(address))).toEqual([]);
+        const [first, ...others] = found;
+        // One stands for all integrations, or each is listed.
+        if (others.length === 0) expect(1 + countedIn(first?.message ?? "").count).toBe(addresses.size);
+        else expectSame(found, here);
+        const texts = new Set(here.map(({ address, message }) => JSON.stringify([address, message])));
+        if (texts.size > addresses.size) expectSame(found, here);
+      }
+    }),
+    { numRuns: runs(150, 10_000) },
+  );
+});
+
+// Reports.
+
+const reportFacts = told(
+  fc.record({
+    before: unknownOr(flag),
+    after: flag,
+    risk: fc.constantFrom("protects" as const, "exposes" as const),
+    cause: unknownOr(located),
+    removed: fc.option(located, { nil: undefined, freq: 2 }),
+    origin: unknownOr(fc.constantFrom("drift" as const, "config" as const)),
+    attribution: unknownOr(fc.constantFrom(...attributions)),
+  }),
+) as fc.Arbitrary<ChangeFacts>;
+
+const countBy = <T>(all: Iterable<T>, keyOf: (one: T) => string, sizeOf: (one: T) => number = () => 1): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  for (const one of all) counts.set(keyOf(one), (counts.get(keyOf(one)) ?? 0) + sizeOf(one));
+  return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+};
+
+test("the rows of a report count each change once, with its own values, risk, rule, file and line", () => {
+  const words = wordsOf("Plan");
+  const levels = ["schema", "table", "column"];
+  fc.assert(
+    fc.property(fc.array(singlesOf(reportFacts), { minLength: 1, maxLength: 3 }), (all) => {
+      const items = all.map((changes, index) => item({ address: `Schemas/shop-${index}`, changes: groupsOf(changes) }));
+      const singles = all.flatMap((changes, index) => changes.map((one) => ({ ...one, index })));
+      const keyOf = (field: string, { before, after, risk, cause, removed }: ChangeFacts): string =>
+        JSON.stringify([
+          field,
+          before ?? null,
+          after,
+          risk,
+          cause?.rule ?? null,
+          cause?.file ?? null,
+          cause?.line ?? null,
+          removed ?? null,
+        ]);
+      const groups = groupByRule(items);
+      expect(
+        countBy(
+          groups,
+          ({ path, facts }) => keyOf(path.slice(path.lastIndexOf("/") + 1), facts),
+          ({ count }) => count,
+        ),
+      ).toEqual(countBy(singles, ({ field, facts }) => keyOf(field, facts)));
+      const isOutside = ({ origin }: ChangeFacts): boolean => origin === "drift" || origin === "conflict";
+      for (const { path, facts, integrations, tables } of groups) {
+        const key = keyOf(path.slice(path.lastIndexOf("/") + 1), facts);
+        const own = singles.filter((one) => keyOf(one.field, one.facts) === key && isOutside(one.facts) === isOutside(facts));
+        expect(integrations.size).toBe(new Set(own.map(({ index }) => index)).size);
+        expect(tables.size).toBe(
+          new Set(own.filter(({ path: of }) => of.length === 3).map(({ index, path: [schema, name] }) => `${index} ${schema} ${name}`))
+            .size,
+        );
+      }
+      const textOf = (cause: Cause | undefined): string =>
+        cause === undefined
+          ? ""
+          : [...(cause.rule === undefined ? [] : [cause.rule]), cause.line === undefined ? cause.file : `${cause.file}:${cause.line}`].join(
+              ", ",
+            );
+      expect(
+        countBy(
+          changesByRule(items, words),
+          ({ decidedBy, risk, level }) => JSON.stringify([decidedBy, risk, level]),
+          ({ count }) => count,
+        ),
+      ).toEqual(countBy(singles, ({ path, facts }) => JSON.stringify([textOf(facts.cause), facts.risk, levels[path.length - 1]])));
+    }),
+    usual,
+  );
+});
+
+// What is kept.
+
+const keepingNodes = told(
+  fc.record({
+    as: fc.constantFrom("hashed" as const, "disabled" as const),
+    by: fc.constantFrom("SchemaConfig/p", "SchemaConfig/q"),
+    isKept: flag,
+    columns: unknownOr(fc.subarray(["a", "b", "__proto__", "ab"], { minLength: 1 }).map((all) => [...all].sort())),
+  }),
+) as fc.Arbitrary<KeepingNodes>;
+/** Equal tables are often one value. */
+const keeping = fc
+  .array(fc.array(keepingNodes, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 3 })
+  .chain((pool) =>
+    fc
+      .dictionary(
+        fc.constantFrom("r", "s", "__proto__"),
+        fc.dictionary(fc.constantFrom("t", "tu", "tuv", "u", "__proto__", "itself"), fc.constantFrom(...pool), { maxKeys: 5 }),
+        { maxKeys: 3 },
+      )
+      .map(
+        (schemas) =>
+          new Map(
+            Object.entries(schemas).map(([schema, tables]) => [
+              schema,
+              new Map(Object.entries(tables).map(([name, nodes]) => [name === "itself" ? undefined : name, nodes])),
+            ]),
+          ),
+      ),
+  );
+const judged = (live: LiveSchemas) => ({ since: "2026-11-02T08:00:00.000Z", among: namesBeside(live), isGivenUp: () => false });
+/** Some tables have fewer columns. */
+const uneven = fc.tuple(tree, fc.array(fc.constantFrom(...tablePaths))).map(([live, fewer]) => {
+  const copy = structuredClone(live);
+  for (const path of fewer) Reflect.deleteProperty(nodesAt(copy, path).table?.columns ?? {}, "b");
+  return copy;
+});
+
+test("what is kept of a table does not depend on other tables", () => {
+  fc.assert(
+    fc.property(keeping, uneven, (all, live) => {
+      const together = keptNow(undefined, all, judged(live));
+      const alone = [...all].flatMap(([schema, tables]) =>
+        [...tables].map(([name, nodes]) => [
+          schema,
+          name,
+          keptNow(undefined, new Map([[schema, new Map([[name, structuredClone(nodes)]])]]), judged(live))
+            .get(schema)
+            ?.get(name),
+        ]),
+      );
+      expectSame(
+        [...together].flatMap(([schema, tables]) => [...tables].map(([name, nodes]) => [schema, name, nodes])),
+        alone,
+      );
+    }),
+    usual,
+  );
+});
+
+test("what is kept is the same after it was stored, whatever is stored once", () => {
+  const kept = fc.tuple(keeping, tree).map(([all, live]) => keptNow(undefined, all, judged(live)));
+  const integration = fc.record({
+    identity: fc.constantFrom(["a"], ["b"]),
+    manifests: fc.constantFrom("m1", "m2"),
+    isCopy: flag,
+    at: fc.nat(2),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(kept, { minLength: 3, maxLength: 3 }),
+      fc.dictionary(fc.constantFrom("8f1c", "b27d", "__proto__", "x"), integration),
+      (all, byName) => {
+        const byId = new Map(
+          Object.entries(byName).map(([id, { at, isCopy, ...one }]): [string, KeptIntegration] => {
+            const schemas: KeptSchemas = all[at] ?? new Map();
+            return [id, { ...one, schemas: isCopy ? structuredClone(schemas) : schemas }];
+          }),
+        );
+        const read = keptById(JSON.parse(JSON.stringify(keptJson(byId))));
+        const plain = ([id, { schemas, ...one }]: readonly [string, KeptIntegration]) => [
+          ...[id, one],
+          sorted([...schemas].flatMap(([schema, tables]) => [...tables].map(([name, nodes]) => [schema, name ?? null, nodes]))),
+        ];
+        expectSame([...read].map(plain), [...byId].map(plain));
+      },
+    ),
+    usual,
+  );
+});
+
+test("what manifests keep of a table does not depend on the table before it", () => {
+  fc.assert(
+    fc.property(rules, tree, labels, (all, live, ofColumns) => {
+      const keptIn = (of: LiveSchemas) => {
+        const { units } = compareFleet({
+          manifests: [config({ rules: all })],
+          live: { shop: of },
+          view: { columnLabels: labelRoots(ofColumns) },
+        });
+        return units.flatMap(({ rules: known }) => [...(evaluate(known, of, { isKeeping: true }).keeper?.tables ?? [])]);
+      };
+      const listed = (found: ReturnType<typeof keptIn>) =>
+        found.flatMap(([schema, tables]) => [...tables].map(([name, nodes]) => [schema, name ?? null, nodes]));
+      const together = listed(keptIn(live));
+      for (const [schema, name] of tablePaths) {
+        const { schema: ofSchema, table: ofTable } = nodesAt(live, [schema, name]);
+        if (ofSchema === undefined || ofTable === undefined) continue;
+        const alone = listed(keptIn({ [schema]: { ...ofSchema, tables: { [name]: ofTable } } }));
+        const ofThis = ([top, one]: readonly unknown[]): boolean => top === schema && (one === name || one === null);
+        expectSame(together.filter(ofThis), alone.filter(ofThis));
+      }
+    }),
+    usual,
+  );
+});
+
+test("the digests beside a node are those of its own names", () => {
+  fc.assert(
+    fc.property(fc.array(uneven, { minLength: 1, maxLength: 3 }), (trees) => {
+      for (const live of trees) {
+        const beside = namesBeside(live);
+        for (const [schema, name] of tablePaths) {
+          const { schema: ofSchema, table: ofTable } = nodesAt(live, [schema, name]);
+          const names = [live, ofSchema?.tables, ofTable?.columns].map((of) => Object.keys(of ?? {}));
+          expect(beside(schema, name)).toEqual(names.map(namesDigest));
+        }
+      }
+    }),
+    usual,
+  );
+});
+
+// Look-ups.
+
+test("a column has the labels that it has alone, whatever was looked up before", () => {
+  const roots = (known: LabelRoots) => [known({ names: ["one"] }), known({ names: ["two"], destinationSchema: "s" })];
+  fc.assert(
+    fc.property(labels, fc.array(tree, { minLength: 1, maxLength: 2 }), (all, trees) => {
+      const shared = labelRoots(all);
+      for (const live of trees)
+        for (const [schema, name, of] of paths) {
+          if (name === undefined || of === undefined) continue;
+          for (const [index, root] of roots(shared).entries()) {
+            const alone = roots(labelRoots(all))[index];
+            const path = [schema, name, of] as const;
+            expect(labelsOf(root, live, path)).toEqual(alone && labelsOf(alone, live, path));
+            expect([...enterLabels(root, schema).possible]).toEqual([...(alone ? enterLabels(alone, schema).possible : [])]);
+          }
+        }
+    }),
+    usual,
+  );
+});
+
+test("a held read returns what its own request does", async () => {
+  const text = async (...args: readonly unknown[]) =>
+    args.map((one) => (typeof one === "object" && one !== null && "name" in one ? one.name : one));
+  const direct = { list: text, one: text, schemas: text, columns: text } as unknown as Reads;
+  const id = fc.constantFrom("a", "b", "a b", '"');
+  const call = fc.oneof(
+    fc.tuple(
+      fc.constant("list"),
+      fc.constantFrom("integrations", "tags").map((name) => ({ name })),
+    ),
+    fc.tuple(
+      fc.constant("one"),
+      fc.constantFrom("integrations", "tags").map((name) => ({ name })),
+      id,
+    ),
+    fc.tuple(fc.constant("schemas"), id),
+    fc.tuple(fc.constant("columns"), id, id, id),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(call), async (calls) => {
+      const held = heldReads(direct);
+      const ask = (reads: Reads, [name, ...args]: readonly [string, ...unknown[]]) =>
+        (reads as unknown as Record<string, typeof text>)[name]?.(...args);
+      for (const one of calls) expect(await ask(held, one as never)).toEqual(await ask(direct, one as never));
+    }),
+    usual,
+  );
+});
