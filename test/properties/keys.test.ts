@@ -245,17 +245,28 @@ const located = told(
     line: unknownOr(fc.constantFrom(1, 2)),
   }),
 ) as fc.Arbitrary<Cause>;
-const trace = told(
-  fc.record({
+const trace: fc.Arbitrary<Pick<ChangeFacts, "origin" | "attribution" | "removed">> = fc
+  .record({
     origin: unknownOr(fc.constantFrom("drift" as const, "config" as const, "conflict" as const)),
     attribution: unknownOr(fc.constantFrom(...attributions)),
-    removed: unknownOr(located),
-  }),
-) as fc.Arbitrary<Pick<ChangeFacts, "origin" | "attribution" | "removed">>;
+    removed: fc.option(located, { nil: undefined, freq: 2 }),
+  })
+  .map(defined);
+
+/** Equal ones, and those that differ in one member. */
+const alike = fc
+  .tuple(trace, trace)
+  .map(([one, other]) => [
+    one,
+    defined({ ...one, removed: other.removed }),
+    defined({ ...one, origin: other.origin }),
+    defined({ ...one, attribution: other.attribution }),
+  ]);
 
 test("a traced item has each change with its own origin, attribution and removed cause", () => {
   fc.assert(
-    fc.property(singlesOf(draftFacts), fc.array(trace, { minLength: 1, maxLength: 4 }), flag, (all, traces, isCopy) => {
+    fc.property(singlesOf(draftFacts), draftFacts, alike, flag, (singles, facts, traces, isCopy) => {
+      const all = singles.map((one) => ({ ...one, facts }));
       const traceOf = ({ path }: Change<DraftFacts>) => {
         const at = [...path].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % traces.length;
         const found = traces[at] ?? {};
@@ -279,7 +290,7 @@ interface Fleet {
   readonly labels: ColumnLabels;
 }
 
-/** The rules before: those of now, others, or some of both. Integrations are often equal, or differ in one value. */
+/** The rules before: those of now or some of them, and others that decided and are gone. Integrations are often equal, or differ in one value. */
 const fleet: fc.Arbitrary<Fleet> = fc
   .tuple(
     rules,
@@ -290,7 +301,7 @@ const fleet: fc.Arbitrary<Fleet> = fc
   )
   .map(([now, others, trees, ofColumns, shards]) => ({
     now,
-    before: [...now.filter((_, index) => index % 2 === 0), ...others],
+    before: [...now.filter((_, index) => index % 2 === 0 || others.length % 2 === 0), ...others],
     trees: shards.map(([index, { path, field }, value]) => {
       const live = trees[index % trees.length] ?? {};
       return index % 3 === 0 ? live : withValue(live, path, field, value);
@@ -655,10 +666,13 @@ const keeping = fc
       ),
   );
 const judged = (live: LiveSchemas) => ({ since: "2026-11-02T08:00:00.000Z", among: namesBeside(live), isGivenUp: () => false });
-/** Some tables have fewer columns. */
-const uneven = fc.tuple(tree, fc.array(fc.constantFrom(...tablePaths))).map(([live, fewer]) => {
+/** Some schemas have fewer tables, and some tables fewer columns. */
+const uneven = fc.tuple(tree, fc.array(fc.tuple(fc.constantFrom(...tablePaths), fc.constantFrom("b", "c", "u")))).map(([live, fewer]) => {
   const copy = structuredClone(live);
-  for (const path of fewer) Reflect.deleteProperty(nodesAt(copy, path).table?.columns ?? {}, "b");
+  for (const [path, name] of fewer) {
+    const { schema, table: ofTable } = nodesAt(copy, path);
+    Reflect.deleteProperty((name === "u" ? schema?.tables : ofTable?.columns) ?? {}, name);
+  }
   return copy;
 });
 
@@ -748,7 +762,8 @@ test("the digests beside a node are those of its own names", () => {
         const beside = namesBeside(live);
         for (const [schema, name] of tablePaths) {
           const { schema: ofSchema, table: ofTable } = nodesAt(live, [schema, name]);
-          const names = [live, ofSchema?.tables, ofTable?.columns].map((of) => Object.keys(of ?? {}));
+          if (ofTable === undefined) continue;
+          const names = [live, ofSchema?.tables, ofTable.columns].map((of) => Object.keys(of ?? {}));
           expect(beside(schema, name)).toEqual(names.map(namesDigest));
         }
       }
@@ -783,7 +798,7 @@ test("a held read returns what its own request does", async () => {
   const text = async (...args: readonly unknown[]) =>
     args.map((one) => (typeof one === "object" && one !== null && "name" in one ? one.name : one));
   const direct = { list: text, one: text, schemas: text, columns: text } as unknown as Reads;
-  const id = fc.constantFrom("a", "b", "a b", '"');
+  const id = fc.constantFrom("a", "b");
   const call = fc.oneof(
     fc.tuple(
       fc.constant("list"),
