@@ -7,7 +7,7 @@ import { type BaseView, unitsByObject } from "../../src/core/engine/origin.ts";
 import { cachedReads, heldReads } from "../../src/core/engine/reads/cached-reads.ts";
 import { everything } from "../../src/core/engine/scope.ts";
 import type { AccountView } from "../../src/core/kinds/kind.ts";
-import { enterLabels, type LabelRoots, labelRoots, labelsOf } from "../../src/core/kinds/patterns/labels.ts";
+import { enterLabels, labelRoots, labelsOf } from "../../src/core/kinds/patterns/labels.ts";
 import { evaluate } from "../../src/core/kinds/schema-config/evaluate.ts";
 import type { NodeChange } from "../../src/core/kinds/schema-config/evaluation.ts";
 import { basisOf } from "../../src/core/kinds/schema-config/live-differences.ts";
@@ -48,6 +48,7 @@ import { runs } from "../support/sample.ts";
 // members have few values, so that keys meet.
 
 const usual = { numRuns: runs(40, 3_000) };
+const quick = { numRuns: runs(150, 10_000) };
 const expectSame = <T>(found: Iterable<T>, expected: Iterable<T>): void => expect(sorted(found)).toEqual(sorted(expected));
 /** As plain data, in an order of their own. */
 const sorted = (all: Iterable<unknown>): readonly unknown[] =>
@@ -231,7 +232,7 @@ test("a numbered item has each change with its own cause, at its own file and li
           })),
         );
     }),
-    usual,
+    quick,
   );
 });
 
@@ -277,7 +278,7 @@ test("a traced item has each change with its own origin, attribution and removed
         all.map(changeOf).map((one) => ({ ...one, ...traceOf(one) })),
       );
     }),
-    usual,
+    quick,
   );
 });
 
@@ -463,7 +464,7 @@ test("a change is attributed as if it were the only one", () => {
         if (events.length > 0) expect(events).toContainEqual(together.items[index]?.attribution);
       }
     }),
-    usual,
+    quick,
   );
 });
 
@@ -509,7 +510,7 @@ test("two accounts have the same basis exactly if every value that decides what 
         expect(one?.basis === undefined).toBe(one?.values === "[]");
       },
     ),
-    { numRuns: runs(200, 10_000) },
+    quick,
   );
 });
 
@@ -557,7 +558,7 @@ test("the grouped problems stand for each problem, with its own code, severity, 
         if (texts.size > addresses.size) expectSame(found, here);
       }
     }),
-    { numRuns: runs(150, 10_000) },
+    quick,
   );
 });
 
@@ -631,7 +632,7 @@ test("the rows of a report count each change once, with its own values, risk, ru
         ),
       ).toEqual(countBy(singles, ({ path, facts }) => JSON.stringify([textOf(facts.cause), facts.risk, levels[path.length - 1]])));
     }),
-    usual,
+    quick,
   );
 });
 
@@ -694,7 +695,7 @@ test("what is kept of a table does not depend on other tables", () => {
         alone,
       );
     }),
-    usual,
+    quick,
   );
 });
 
@@ -725,7 +726,7 @@ test("what is kept is the same after it was stored, whatever is stored once", ()
         expectSame([...read].map(plain), [...byId].map(plain));
       },
     ),
-    usual,
+    quick,
   );
 });
 
@@ -768,25 +769,25 @@ test("the digests beside a node are those of its own names", () => {
         }
       }
     }),
-    usual,
+    quick,
   );
 });
 
 // Look-ups.
 
 test("a column has the labels that it has alone, whatever was looked up before", () => {
-  const roots = (known: LabelRoots) => [known({ names: ["one"] }), known({ names: ["two"], destinationSchema: "s" })];
+  const integrations = [{ names: ["one"] }, { names: ["two"], destinationSchema: "s" }];
   fc.assert(
     fc.property(labels, fc.array(tree, { minLength: 1, maxLength: 2 }), (all, trees) => {
       const shared = labelRoots(all);
       for (const live of trees)
         for (const [schema, name, of] of paths) {
           if (name === undefined || of === undefined) continue;
-          for (const [index, root] of roots(shared).entries()) {
-            const alone = roots(labelRoots(all))[index];
+          for (const integration of integrations) {
+            const [root, alone] = [shared(integration), labelRoots(all)(integration)];
             const path = [schema, name, of] as const;
-            expect(labelsOf(root, live, path)).toEqual(alone && labelsOf(alone, live, path));
-            expect([...enterLabels(root, schema).possible]).toEqual([...(alone ? enterLabels(alone, schema).possible : [])]);
+            expect(labelsOf(root, live, path)).toEqual(labelsOf(alone, live, path));
+            expect([...enterLabels(root, schema).possible]).toEqual([...enterLabels(alone, schema).possible]);
           }
         }
     }),
@@ -819,6 +820,6 @@ test("a held read returns what its own request does", async () => {
         (reads as unknown as Record<string, typeof text>)[name]?.(...args);
       for (const one of calls) expect(await ask(held, one as never)).toEqual(await ask(direct, one as never));
     }),
-    usual,
+    quick,
   );
 });
