@@ -161,7 +161,7 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
 
 /** The run of each create that a commit of the ref's history has stored, by entry id. */
 function intendedCreates(bare: string): ReadonlyMap<string, string> {
-  const text = git(bare, "log", "-p", "--reverse", "--format=", ref, "--", "open");
+  const text = git(bare, "log", "-p", "--reverse", "--format=", ref, "--", "records");
   const lines = text.split("\n").filter((line) => line.startsWith('+["open"'));
   return new Map(
     lines.map((line) => {
