@@ -208,7 +208,7 @@ const events: Readonly<Record<string, Event>> = {
   "an entry is unreadable": ({ weather }, { id }) => void Object.assign(weather, { unreadable: id }),
   "there is a draft": ({ weather }) => void Object.assign(weather, { draft: true }),
   "the key may not read it": ({ weather }, { id }) => void Object.assign(weather, { hidden: { id, status: 403, isListed: false } }),
-  "the key is told that it is not there": ({ weather }, { id, n }) =>
+  "the key gets a 404 for it": ({ weather }, { id, n }) =>
     void Object.assign(weather, { hidden: { id, status: 404, isListed: n % 2 === 0 } }),
   "a manifest gives the phone up": async ({ manifests, rewrite, mutate }, { id, schema }) => {
     await rewrite({ hashed: manifests.hashed.filter((name) => name !== "phone") });

@@ -319,7 +319,7 @@ function withValue(live: LiveSchemas, path: NodePath, field: Field, value: boole
   return copy;
 }
 
-/** The numbered items of the fleet, or of one integration of it, with everything made anew. */
+/** The numbered items of the fleet, or of one integration of it, with everything made again. */
 async function itemsOf({ before, now, trees, labels: ofColumns }: Fleet, only?: number) {
   const integrations = trees.map((_, index) => liveIntegration(`id-${index}`, `shop-${index}`, `pg-${index}`));
   const configOf = (all: readonly SchemaRule[]) => resourceOf("SchemaConfig", "shops", { integrations: { names: ["shop-*"] }, rules: all });
