@@ -46,10 +46,8 @@ export interface TagNode {
   readonly exclusive: boolean;
 }
 
-/** Declared settings of an integration. Each has another live value in some of the accounts. */
-type Settings = Partial<
-  Pick<IntegrationRecord, "name" | "paused"> & Pick<IntegrationRecord["settings"], "replicationFrequency" | "onSchemaUpdate">
->;
+/** Declared settings of an integration that a request can change. Each has another live value in some of the accounts. */
+type Settings = Partial<Pick<IntegrationRecord, "paused"> & Pick<IntegrationRecord["settings"], "replicationFrequency" | "onSchemaUpdate">>;
 
 /** One account with its manifests. */
 export interface RandomAccount {
@@ -100,7 +98,6 @@ const tag = fc.record({
 });
 const settings: fc.Arbitrary<Settings> = fc.record(
   {
-    name: fc.constantFrom("Renamed", "no"),
     paused: fc.boolean(),
     replicationFrequency: fc.constantFrom("15", "60"),
     onSchemaUpdate: fc.constantFrom("ignoreAll", "enableColumnChanges"),
@@ -160,10 +157,10 @@ export function accountOf(random: RandomAccount, after: boolean): AccountState {
   const [model] = account.integrations;
   if (model === undefined) throw new Error("The seeded account has no integration.");
   account.integrations = random.integrations.map((nodes, index): IntegrationRecord => {
-    const { name = `live ${index}`, paused = model.paused, ...settings } = after ? settingsOf(random, index) : {};
+    const { paused = model.paused, ...settings } = after ? settingsOf(random, index) : {};
     return {
       ...structuredClone(model),
-      ...{ id: ids[index] ?? "", number: String(index), name, paused },
+      ...{ id: ids[index] ?? "", number: String(index), name: `live ${index}`, paused },
       source: { id: `sx-${index}`, name: `source ${index}`, type: "postgres" },
       settings: { ...model.settings, sourceSettings: { incremental_mode: "Change Stream" }, ...settings },
       schemas: schemasOf(nodes, after, random.form),
@@ -254,7 +251,7 @@ export function manifestsOf(random: RandomAccount, withModes: boolean = isExtend
         ]
       : []),
   ];
-  // A manifest with settings can rename its integration.
+  // A manifest with settings gets another name than its integration.
   const nameOf = (index: number): string => (isExtended(random) ? `declared-${index}` : `live ${index}`);
   return [
     ...(isExtended(random) ? [document("Asset", "declared", { name: "Lake", type: "s3", ...random.asset }, { id: "d-13" })] : []),
