@@ -6,7 +6,7 @@ import { eachChange, withTraces } from "../model/changes.ts";
 import { canonicalJson, defined } from "../model/json/json.ts";
 import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 import { getOrAdd } from "../model/maps.ts";
-import type { NodePath } from "../model/nodes.ts";
+import { nodePath } from "../model/nodes.ts";
 import type { Cause, Change, DraftFacts, DraftItem, Manual, Origin } from "../model/plan.ts";
 import { isError, type Locate, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
@@ -93,7 +93,7 @@ function removedOf(
   return ({ path, field, risk }) => {
     if (risk !== "exposes" || (field !== "hashed" && field !== "enabled")) return undefined;
     const [, schema = "", , table, , column] = fromPointer(path).slice(0, -1);
-    const node: NodePath = table === undefined ? [schema] : column === undefined ? [schema, table] : [schema, table, column];
+    const node = nodePath(schema, table, column);
     const cause = schemas.removed({ before, now }, live, { path: node, key: field });
     // A rule has one place, and a label of each column that it matches by one.
     return cause && getOrAdd(known, canonicalJson(cause), () => locatedCause(cause, locate));

@@ -24,7 +24,7 @@ interface Input {
   readonly left: DiffResult["manual"];
 }
 
-/** A finding for each, and those of which nothing is kept any more. Reads the schemas of an integration that was created in place of another. */
+/** One finding for each of them, or the end of its obligation. Reads the schemas of an integration that was created in place of another. */
 export async function orphanedObligations({ account, reads, compared, left }: Input): Promise<readonly DiffResult[]> {
   const hasLeft = new Set(left.flatMap(({ liveId }) => liveId ?? []));
   const isBlocked = new Set(compared.found.flatMap(({ blocked, deferred }) => [...blocked, ...deferred].map(({ address }) => address)));

@@ -1,7 +1,7 @@
 import { type Address, byText } from "./address.ts";
 import { defined, emptyRecord, sameJson } from "./json/json.ts";
 import { getOrAdd } from "./maps.ts";
-import type { NodePath } from "./nodes.ts";
+import { type NodePath, nodePath } from "./nodes.ts";
 
 // Obligations: what manifests keep unreadable, and since when the account shows it. A fleet has millions of columns in few different
 // tables, so equal tables are stored once, and integrations whose tables are all equal share one entry.
@@ -218,7 +218,7 @@ function tableNow(
     return [{ ...nodes, since, ...defined({ among }), ...planned(isKept) }];
   }
   const isOver = (column: string | undefined, as: KeptNodes["as"], isWanted: boolean): boolean =>
-    isGivenUp({ path: pathOf(schema, table, column), as, isWanted });
+    isGivenUp({ path: nodePath(schema, table, column), as, isWanted });
   const known = new Map<string, KeptNodes>();
   for (const nodes of before) for (const column of columnsOf(nodes)) known.set(keyOf(nodes.as, column), nodes);
   const found = newGroups();
@@ -250,9 +250,6 @@ const isUnchanged = (nodes: KeptNodes, keeping: KeepingNodes | undefined, among:
 const columnsOf = ({ columns }: Pick<KeptNodes, "columns">): readonly (string | undefined)[] => columns ?? [undefined];
 
 const keyOf = (as: KeptNodes["as"], column: string | undefined): string => (column === undefined ? as : `${as} ${column}`);
-
-const pathOf = (schema: string, table: string | undefined, column: string | undefined): NodePath =>
-  table === undefined ? [schema] : column === undefined ? [schema, table] : [schema, table, column];
 
 function newGroups() {
   const groups = new Map<string, { readonly facts: Omit<KeptNodes, "columns">; readonly columns: string[] | undefined }>();
@@ -289,7 +286,7 @@ export function withoutPlanned(schemas: KeptSchemas, isSent: (path: NodePath, as
       for (const one of nodes) {
         const { isPlanned, ...kept } = one;
         for (const column of columnsOf(one))
-          if (isPlanned !== true || isSent(pathOf(schema, table, column), one.as)) found.add(column, kept);
+          if (isPlanned !== true || isSent(nodePath(schema, table, column), one.as)) found.add(column, kept);
       }
       const left = found.table();
       if (left.length > 0) tables.set(table, left);

@@ -4,6 +4,10 @@ import { escaped, type Pointer } from "./json/pointer.ts";
 /** Names from the schema down, as deep as the node is. */
 export type NodePath = readonly [schema: string, table?: string, column?: string];
 
+/** The path of a column, of a table without a column, or of a schema without both. */
+export const nodePath = (schema: string, table: string | undefined, column: string | undefined): NodePath =>
+  table === undefined ? [schema] : column === undefined ? [schema, table] : [schema, table, column];
+
 type Tables = Readonly<Record<string, readonly string[]>>;
 
 /**

@@ -3,7 +3,7 @@ import { own } from "../../model/json/json.ts";
 import { type KeptIntegration, type KeptTable, namesDigest, newNames } from "../../model/kept.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
-import { type NodePath, nodePointer } from "../../model/nodes.ts";
+import { type NodePath, nodePath, nodePointer } from "../../model/nodes.ts";
 import { isEnabled, nodesAt } from "../../model/schema-tree.ts";
 import { andMore } from "../../text/lists.ts";
 import { nodeText } from "../../text/paths.ts";
@@ -61,7 +61,7 @@ export function obligationsOf(unit: SchemaConfigUnit, input: Input): Obligations
       if (liveTable !== undefined && !isEnabled(liveTable)) continue;
       for (const nodes of ofTable)
         for (const column of nodes.columns ?? [undefined]) {
-          const path = pathOf(schema, table, column);
+          const path = nodePath(schema, table, column);
           const state = judge(path, nodes);
           if (state === "ended" || state === "gone") ended.add(keyIn(path, nodes.as));
           if (state === "gone") gone.push(nodeText(path));
@@ -91,9 +91,6 @@ function onePerNode(manual: DiffResult["manual"]): DiffResult["manual"] {
 const keyIn = (path: NodePath, as: KeptNodes["as"]): string => nodePointer(path, as);
 
 const keyOf = ({ as }: KeptNodes): "hashed" | "enabled" => (as === "hashed" ? "hashed" : "enabled");
-
-const pathOf = (schema: string, table: string | undefined, column: string | undefined): NodePath =>
-  table === undefined ? [schema] : column === undefined ? [schema, table] : [schema, table, column];
 
 /** "held": the account or a planned change keeps it. "gone": nothing new is readable beside it. */
 type State = "held" | "ended" | "gone" | { readonly instruction: string };
@@ -185,7 +182,7 @@ function replacementsIn(
       const beside = names
         .filter((name) => isExact || !all.has(name))
         .map((name) =>
-          pathOf(
+          nodePath(
             above.length === 1 ? name : schema,
             above.length === 1 ? undefined : above.length === 2 ? name : table,
             above.length === 3 ? name : undefined,
@@ -255,7 +252,7 @@ export function readableElsewhere(before: KeptIntegration, tree: LiveSchemas): r
     for (const [table, all] of tables)
       for (const nodes of all)
         for (const column of nodes.columns ?? [undefined]) {
-          const path = pathOf(schema, table, column);
+          const path = nodePath(schema, table, column);
           const live = nodesAt(tree, path);
           const node = path.length === 1 ? live.schema : path.length === 2 ? live.table : live.column;
           if (node === undefined) for (const name of replacements(path, nodes).names) found.add(name);
