@@ -11,7 +11,7 @@ import { home } from "../support/git/env.ts";
 import { gitHttp } from "../support/git/http.ts";
 import { git, gitRemote } from "../support/git/remote.ts";
 import type { Postgres } from "../support/postgres/server.ts";
-import { letGracePass } from "../support/records.ts";
+import { letGracePass, withTtl } from "../support/records.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { type ClientParts, canaries, type MixedProject, mixedProject, projectIn, sharedFiles } from "./mixed-project.ts";
 
@@ -105,11 +105,11 @@ function machinesOf({ newFolder, open, env, config }: Opened, serviceUrl: string
     machine(client) {
       const folder = newFolder();
       folders.push(folder);
-      for (const [path, text] of Object.entries(sharedFiles(serviceUrl, client, { ...config, ttl: "30s" }))) {
+      for (const [path, text] of Object.entries(sharedFiles(serviceUrl, client, config))) {
         mkdirSync(dirname(join(folder, path)), { recursive: true });
         writeFileSync(join(folder, path), text);
       }
-      return projectIn(folder, env);
+      return projectIn(folder, env, (project) => withTtl(project, ttlMs));
     },
     unlock: () =>
       use(async (records) => {

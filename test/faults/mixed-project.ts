@@ -142,8 +142,12 @@ export function mixedProject(service: Pick<EmbeddedService, "url">, client: Clie
 }
 
 /** Plans and applies the project in a folder, in this process. */
-export function projectIn(folder: string, env: Readonly<Record<string, string>> = canaries): MixedProject {
-  const load = (): Promise<Project> => loadProject({ cwd: folder, env });
+export function projectIn(
+  folder: string,
+  env: Readonly<Record<string, string>> = canaries,
+  change: (project: Project) => Project = (project) => project,
+): MixedProject {
+  const load = async (): Promise<Project> => change(await loadProject({ cwd: folder, env }));
   const around = { env, signal: new AbortController().signal };
   return {
     folder,

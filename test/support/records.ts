@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Project } from "../../src/core/manifests/project.ts";
 import { emptyContent } from "../../src/core/records/facts.ts";
 import { recordsFile } from "../../src/core/records/folder/index.ts";
 import type { OpenIntent } from "../../src/core/records/history.ts";
@@ -19,6 +20,14 @@ export function editRecords(folder: string, target: string, change: (content: Co
 export function recordsIn(folder: string, target: string): Content {
   const file = recordsFile(folder, target);
   return existsSync(file) ? parseRecords(readFileSync(file, "utf8")).content : emptyContent;
+}
+
+/** The project, with another time-to-live of its leases. */
+export function withTtl(project: Project, ttlMs: number): Project {
+  const { records } = project.settings;
+  return records.store === "git" || records.store === "postgres"
+    ? { ...project, settings: { ...project.settings, records: { ...records, ttlMs } } }
+    : project;
 }
 
 /** As if the runs that were unlocked could not send anything any more. */

@@ -1,11 +1,12 @@
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json/json.ts";
-import type {
-  FolderRecordsSettings,
-  GitRecordsSettings,
-  PostgresRecordsSettings,
-  RecordsSettings,
-  Settings,
+import {
+  type FolderRecordsSettings,
+  type GitRecordsSettings,
+  type PostgresRecordsSettings,
+  type RecordsSettings,
+  type Settings,
+  ttls,
 } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { type SecretReference, secretKey } from "../model/settings/secret.ts";
@@ -78,7 +79,7 @@ const git: Store<"git"> = {
   },
   async create({ ref, remote }, owner) {
     const { initGitRecords } = await import("../records/git/init.ts");
-    const settings = { remote, ref, ttlMs: 300_000 };
+    const settings = { remote, ref, ttlMs: ttls.git };
     const id = await initGitRecords({ ...settings, ...inGit(owner) }).catch((error: unknown) => {
       throw withBranch(error, ref);
     });
@@ -133,7 +134,7 @@ const postgres: Store<"postgres"> = {
     const { target } = owner.settings;
     const { id, synchronousCommit } = await initPostgresRecords({ target, schema, url: await databaseUrl(choice.url, owner) });
     return {
-      settings: { ...choice, id, ttlMs: 60_000 },
+      settings: { ...choice, id, ttlMs: ttls.postgres },
       config: { postgres: { url: { $secret: choice.url.$secret }, ...(schema === "dimsync" ? {} : { schema }), id } },
       notes:
         synchronousCommit === "off"

@@ -1,5 +1,8 @@
+import type { ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startCli } from "../../cli/built-cli.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
 import { home } from "../../support/git/env.ts";
 import { configText, keyVariable } from "../../support/project-folder.ts";
@@ -20,6 +23,10 @@ export interface ProjectParts {
   readonly records: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
 }
+
+/** Applies the project of a machine in a process of its own, with a lease of this time-to-live. */
+export const startWithTtl = ({ folder, env }: Machine, ttlMs: number): ChildProcess =>
+  startCli([String(ttlMs)], { cwd: folder, env, program: fileURLToPath(new URL("apply-with-ttl.mjs", import.meta.url)) });
 
 /** Writes a project with the target prod into a folder. */
 export function projectOn(folder: string, { baseUrl, manifests, records, env: more }: ProjectParts): Machine {

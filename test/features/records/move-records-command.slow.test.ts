@@ -106,7 +106,7 @@ function projectWith(records: string) {
 }
 
 it("creates the store that dimsync.yaml names, and adds its id", async () => {
-  const { config, run } = projectWith("{ git: { ref: refs/heads/records }, ttl: 6m } # ours");
+  const { config, run } = projectWith("{ git: { ref: refs/heads/records } } # ours");
   for (const argv of [["plan"], ["records", "show"]]) {
     const { code, stderr } = await run(...argv);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^dimsync\.yaml:7:14 +E_RECORDS_NOT_CREATED/u)]);
@@ -114,7 +114,7 @@ it("creates the store that dimsync.yaml names, and adds its id", async () => {
   }
   expect(await run("records", "init", "--to", "postgres")).toMatchObject({ code: 1, stderr: expect.stringContaining("takes no --to") });
   expect(await run("records", "init")).toMatchObject({ code: 0 });
-  expect(config()).toMatch(/records: \{ git: \{ ref: refs\/heads\/records, id: "?[0-9a-f]{32}"? \}, ttl: 6m \} # ours/u);
+  expect(config()).toMatch(/records: \{ git: \{ ref: refs\/heads\/records, id: "?[0-9a-f]{32}"? \} \} # ours/u);
   expect(await run("records", "show")).toMatchObject({ code: 0, stdout: expect.stringContaining("refs/heads/records of origin") });
   const again = await run("records", "init");
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("E_RECORDS_EXIST") });

@@ -10,7 +10,7 @@ import { letGracePass } from "../../support/records.ts";
  */
 async function unlocked() {
   const { machine, store } = await machines();
-  const one = machine(integrations(1), { ttl: "60s" });
+  const one = machine(integrations(1));
   const run = await begun(store.open(), "run-1");
   await run.intend([intentOf("Integration/i0"), intentOf("Asset/b", { kind: "Asset" })]);
   expect(await store.open().unlock()).toMatchObject({ runId: "run-1" });

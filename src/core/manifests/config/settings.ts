@@ -11,6 +11,7 @@ import {
   type Guards,
   type RecordsSettings,
   type Settings,
+  ttls,
   type UnusableRecordsSettings,
 } from "../../model/settings/config.ts";
 import type { SecretReference } from "../../model/settings/secret.ts";
@@ -167,8 +168,6 @@ function overriddenKey(options: TargetOptions): readonly Problem[] {
   return [problemAt(place, { code: "W_API_KEY_OVERRIDDEN", severity: "warning", message })];
 }
 
-const shortestTtlMs = 5_000;
-
 interface TargetPlace {
   readonly target: string;
   /** Of `records`. */
@@ -178,12 +177,12 @@ interface TargetPlace {
 function recordsSettings(records: TargetEntry["records"], at: TargetPlace): RecordsSettings {
   if (records?.postgres !== undefined) {
     const { url, schema = "dimsync", id } = records.postgres;
-    const named = { store: "postgres" as const, url, schema, ttlMs: durationMs(records.ttl) ?? 60_000 };
+    const named = { store: "postgres" as const, url, schema, ttlMs: ttls.postgres };
     return id === undefined ? notCreated(named, at) : { ...named, id };
   }
   if (records?.git === undefined) return { store: "folder" };
   const { ref, id, remote = "origin" } = records.git;
-  const named = { store: "git" as const, ref, remote, ttlMs: durationMs(records.ttl) ?? 300_000 };
+  const named = { store: "git" as const, ref, remote, ttlMs: ttls.git };
   return id === undefined ? notCreated(named, at) : { ...named, id };
 }
 
@@ -207,26 +206,19 @@ function recordsProblems(
   place: SourceLocation | undefined,
 ): readonly Problem[] {
   if (records.store === "unusable") return records.named === undefined ? [] : records.problems;
-  if (records.store === "folder") return [];
-  const problems: Problem[] = [];
-  if (records.ttlMs < shortestTtlMs) {
-    const message = "ttl must be at least 5s: a run renews its lease several times within it.";
-    problems.push(problemAt(below(place, ["ttl"]), { code: "E_WRONG_VALUE", message }));
-  }
   // Targets share the tables of a database.
-  if (records.store === "postgres") return problems;
+  if (records.store !== "git") return [];
   const sameStore = Object.entries(config.targets ?? {}).find(([name, { records: other }]) => {
     const found = recordsSettings(other, { target: name, place: undefined });
     return name !== targetName && found.store === "git" && found.ref === records.ref && found.remote === records.remote;
   });
-  if (sameStore !== undefined)
-    problems.push(
-      problemAt(below(place, ["git", "ref"]), {
-        code: "E_TARGETS_SHARE",
-        message: `The targets ${targetName} and ${sameStore[0]} name the same ref. Each target needs a ref of its own, because ids of one account mean nothing in another.`,
-      }),
-    );
-  return problems;
+  if (sameStore === undefined) return [];
+  return [
+    problemAt(below(place, ["git", "ref"]), {
+      code: "E_TARGETS_SHARE",
+      message: `The targets ${targetName} and ${sameStore[0]} name the same ref. Each target needs a ref of its own, because ids of one account mean nothing in another.`,
+    }),
+  ];
 }
 
 /**

@@ -89,9 +89,12 @@ export interface GitRecordsSettings {
   readonly ref: string;
   /** Identity of the store: another one is refused. */
   readonly id: string;
-  /** How long a run keeps its lease without renewing it. */
+  /** How long a run keeps its lease without renewing it: `ttls`, except in tests. */
   readonly ttlMs: number;
 }
+
+/** The time-to-live of a lease in each shared store, in milliseconds. */
+export const ttls = { git: 300_000, postgres: 60_000 } as const;
 
 /** Tables in a PostgreSQL database. */
 export interface PostgresRecordsSettings {

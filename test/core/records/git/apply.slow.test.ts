@@ -1,29 +1,25 @@
-import { spawn } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { applyAccount } from "../../../../src/core/operations/apply.ts";
 import { loadProject } from "../../../../src/index.ts";
-import { builtCli, ended } from "../../../cli/built-cli.ts";
+import { ended, startCli } from "../../../cli/built-cli.ts";
 import { runCommand } from "../../../support/command.ts";
 import { git } from "../../../support/git/remote.ts";
 import { sampleOf } from "../../../support/sample.ts";
 import { expectNothingTwice, overtakenManifests } from "../overtaken.ts";
-import { integrations, type Machine } from "../project.ts";
+import { integrations, type Machine, startWithTtl } from "../project.ts";
 import { machines } from "./git-project.ts";
 import { begun, type HttpStore, ref, rewrite, writeText } from "./git-store.ts";
 
 const isPush = ({ service, isListing }: { readonly service: string; readonly isListing: boolean }): boolean =>
   service === "receive-pack" && !isListing;
 
-/** Starts the built command line. */
-function start({ folder, env }: Machine, ...argv: readonly string[]) {
-  const child = spawn(process.execPath, [builtCli, ...argv], {
-    cwd: folder,
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+/** Starts `apply`, with the time-to-live of the lease if it is not the store's. */
+function start(machine: Machine, ttlMs?: number) {
+  const child =
+    ttlMs === undefined ? startCli(["apply", "--yes"], { cwd: machine.folder, env: machine.env }) : startWithTtl(machine, ttlMs);
   onTestFinished(() => void child.kill("SIGKILL"));
   return { child, ended: ended(child) };
 }
@@ -69,7 +65,7 @@ describe("two machines", () => {
     const created = firstOf();
     const { machine, creates } = await machines({ onExchange: ({ method }) => created.see(method === "POST") });
     const [first, second] = [machine(integrations(3)), machine(integrations(3))];
-    const running = start(first, "apply", "--yes");
+    const running = start(first);
     created.call(() => running.child.kill("SIGSTOP"));
     await created.seen;
     const refused = await second.run("apply", "--yes");
@@ -126,7 +122,7 @@ describe("without permission to write", () => {
   it("plan works without a push, and apply sends nothing and exits with 4", async () => {
     const { machine, store, creates } = await machines();
     store.http.setFault(({ service }) => (service === "receive-pack" ? 403 : undefined));
-    const fork = machine(integrations(1), { ttl: "6s" });
+    const fork = machine(integrations(1));
     const plan = await fork.run("plan");
     expect(plan.code, plan.stderr).toBe(0);
     expect(store.http.requests.filter(({ service }) => service === "receive-pack")).toEqual([]);
@@ -226,14 +222,14 @@ describe("nothing is created, and the message says why, if", () => {
 
 it("reports the ids if the last write fails, and adds them with the next run on this machine", async () => {
   const { machine, store, creates } = await machines();
-  const one = machine(integrations(2), { ttl: "6s" });
+  const one = machine(integrations(2));
   let pushes = 0;
   store.http.setFault((request) => {
     if (request.service !== "receive-pack") return undefined;
     if (isPush(request)) pushes += 1;
     return pushes >= 1 && !(isPush(request) && pushes === 1) ? 503 : undefined;
   });
-  const { code, stdout, stderr } = await one.run("apply", "--yes");
+  const { code, stdout, stderr } = await start(one, 6_000).ended;
   expect(code, stdout + stderr).toBe(4);
   expect(stdout).toContain("E_RECORDS_UNCLEAR");
   expect(stdout).toMatch(/Integration\/i0=\w+/);
@@ -251,7 +247,7 @@ it("frees the lease and leaves no open intent if it is interrupted", async () =>
   const one = machine(integrations(40));
   const third = firstOf();
   store.http.setFault((request) => void third.see(isPush(request) && store.http.counts().pushes === 3));
-  const run = start(one, "apply", "--yes");
+  const run = start(one);
   third.call(() => run.child.kill("SIGTERM"));
   const { code, stdout } = await run.ended;
   expect(code, stdout).toBe(130);
@@ -269,13 +265,13 @@ it("frees the lease and leaves no open intent if it is interrupted", async () =>
 
 it("sends nothing after it was frozen and its lease was ended", async () => {
   const { machine, store, creates } = await machines();
-  const one = machine(integrations(2), { ttl: "6s" });
+  const one = machine(integrations(2));
   const pushed = firstOf();
   store.http.setFault((request) => {
     pushed.see(isPush(request));
     return isPush(request) ? "slow" : undefined;
   });
-  const run = start(one, "apply", "--yes");
+  const run = start(one, 6_000);
   pushed.call(() => run.child.kill("SIGSTOP"));
   await pushed.seen;
   while ((await store.open().lease()) === undefined) await sleep(20);
@@ -297,8 +293,7 @@ it("lets another machine take over after one time-to-live, and blocks creates th
   const created = firstOf();
   const { machine, store, creates } = await machines({ onExchange: ({ method }) => created.see(method === "POST") });
   // A third of it limits each call of git, of both machines on a busy host.
-  const one = machine(integrations(2), { ttl: "12s" });
-  const run = start(one, "apply", "--yes");
+  const run = start(machine(integrations(2)), 12_000);
   created.call(() => run.child.kill("SIGKILL"));
   await run.ended;
   const other = machine(integrations(2));

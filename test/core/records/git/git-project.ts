@@ -14,7 +14,7 @@ export interface Machines {
   readonly store: HttpStore;
   readonly service: EmbeddedService;
   /** A new clone with the project in it. */
-  readonly machine: (manifests: string, records?: Readonly<Record<string, unknown>>) => GitMachine;
+  readonly machine: (manifests: string) => GitMachine;
   readonly creates: () => readonly string[];
 }
 
@@ -25,9 +25,9 @@ export async function machines(options: EmbeddedOptions = {}): Promise<Machines>
   onTestFinished(() => service.close());
   return {
     ...{ store, service },
-    machine(manifests, records = {}) {
+    machine(manifests) {
       const folder = store.remote.clone(store.http.url);
-      const parts = { baseUrl: service.url, manifests, records: { git: { ref, id: store.id }, ...records }, env: machineEnv(folder) };
+      const parts = { baseUrl: service.url, manifests, records: { git: { ref, id: store.id } }, env: machineEnv(folder) };
       let before = store.http.counts();
       return {
         ...projectOn(folder, parts),

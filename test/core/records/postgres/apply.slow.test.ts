@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { initPostgresRecords } from "../../../../src/core/records/postgres/index.ts";
-import { ended, startCli } from "../../../cli/built-cli.ts";
+import { ended } from "../../../cli/built-cli.ts";
 import { ownPostgres } from "../../../support/postgres/shared.ts";
 import { fileNeeds } from "../../../support/programs.ts";
 import { startService } from "../../../support/service.ts";
 import { startTcpProxy } from "../../../support/tcp-proxy.ts";
 import { waiting } from "../../../support/waiting.ts";
 import { expectNothingTwice, overtakenManifests } from "../overtaken.ts";
-import { apiKey, integrations, type Machine, projectOn } from "../project.ts";
+import { apiKey, integrations, type Machine, projectOn, startWithTtl } from "../project.ts";
 
 fileNeeds("postgresql");
 
@@ -25,10 +25,10 @@ async function machines(manifests = integrations(2)) {
   const { id } = await initPostgresRecords({ target: "prod", url, schema: "dimsync" });
   const proxy = await startTcpProxy(postgres.port);
   onTestFinished(() => proxy.close());
-  const machine = (databaseUrl = url.replace(`:${postgres.port}/`, `:${proxy.port}/`), ttl = "60s", storeId = id): Machine => {
+  const machine = (databaseUrl = url.replace(`:${postgres.port}/`, `:${proxy.port}/`)): Machine => {
     const folder = mkdtempSync(join(tmpdir(), "dimsync-machine-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const records = { postgres: { url: { $secret: { env: "DIMSYNC_DATABASE_URL" } }, id: storeId }, ttl };
+    const records = { postgres: { url: { $secret: { env: "DIMSYNC_DATABASE_URL" } }, id } };
     const env = { DIMSYNC_DATABASE_URL: databaseUrl };
     return projectOn(folder, { baseUrl: service.url, manifests, records, env });
   };
@@ -133,8 +133,7 @@ it("creates everything once if PostgreSQL crashes before or after any message of
 
 it("sends nothing after the process was stopped for longer than the time-to-live", async () => {
   const { url, proxy, machine, creates } = await machines();
-  const one = machine(undefined, "5s");
-  const child = startCli(["apply", "--yes"], { cwd: one.folder, env: one.env });
+  const child = startWithTtl(machine(), 5_000);
   onTestFinished(() => void child.kill("SIGKILL"));
   // The database stores the intents, and the process does not know it until it continues.
   const stopped = new Promise<void>((resolve) => {
@@ -150,7 +149,7 @@ it("sends nothing after the process was stopped for longer than the time-to-live
     waiting,
   );
   // What the stopped process may have sent is not sent again.
-  const other = machine(url, "5s");
+  const other = machine(url);
   const { code, stdout, stderr } = await other.run("apply", "--yes", "--lock-timeout", "30s");
   expect(stderr).toContain("This run takes it over");
   expect(code, stdout + stderr).toBe(4);
