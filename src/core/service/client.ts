@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { ExtendedCall } from "../model/extended.ts";
-import type { JsonValue } from "../model/json/json.ts";
+import { defined, type JsonValue } from "../model/json/json.ts";
 import type { Reads, SendableRequest, WriteAnswer } from "../model/service.ts";
 import { parseBaseUrl } from "../model/settings/base-url.ts";
 import { type Environment, isEnabled } from "../model/settings/env.ts";
@@ -9,6 +9,7 @@ import type { Secret } from "../model/settings/secret.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
 import type { ExchangeOptions } from "./connection/exchange.ts";
 import { createTransport } from "./connection/transport.ts";
+import { printable, withoutEchoes } from "./echoes.ts";
 import type { CallName } from "./errors.ts";
 import { createReads, type Worked } from "./reads.ts";
 import { type CallReport, createSendRequest, encodeBody, type SendRequest } from "./request.ts";
@@ -148,7 +149,7 @@ async function sendOver(
   beforeSend: (() => void) | undefined,
 ): Promise<WriteAnswer> {
   checkPath(method, path);
-  const { bytes, secrets } = encodeBody(body, apiKey);
+  const { bytes, secrets } = encodeBody(body);
   const where = { method, path, sent: "maybe" } as const;
   return exchange({
     method,
@@ -156,7 +157,10 @@ async function sendOver(
     body: bytes,
     beforeSend,
     secrets,
-    read: (response) => readWriteResponse(response.status, response.body, where),
+    read({ status, body: answer }) {
+      const { words, ...rest } = readWriteResponse(status, answer, where);
+      return { ...rest, ...defined({ words: words && withoutEchoes(printable(words), [...secrets, apiKey.reveal()]) }) };
+    },
   });
 }
 

@@ -5,8 +5,8 @@ import { Secret } from "../model/settings/secret.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { WireResponse } from "./connection/exchange.ts";
 import type { Method, Transport } from "./connection/transport.ts";
+import { printable, withoutEchoes } from "./echoes.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";
-import { mask, maskedWords, type SentSecrets } from "./masked-words.ts";
 import { isUnknownPath, type Refusal, RefusedInBody, refusalOf } from "./refusal.ts";
 import { backoffMs, mayRepeat } from "./retry.ts";
 import type { Backpressure, Throttle } from "./throttle.ts";
@@ -22,7 +22,7 @@ export interface Call<T> {
   /** See WireRequest. */
   readonly beforeSend?: (() => void) | undefined;
   /** The secrets of the body, which the response may repeat; absent if it has none. */
-  readonly secrets?: SentSecrets | undefined;
+  readonly secrets?: readonly string[] | undefined;
   /** Reads a response with status 2xx. An E_MALFORMED_ANSWER that it throws counts as an unreadable response. */
   readonly read: (response: WireResponse) => T;
   /** The result for status 404; absent, or "error": it is an error. */
@@ -151,7 +151,7 @@ function readResponse<T>(call: Call<T>, response: WireResponse, options: Exchang
 
 function failureOf<T>(call: Call<T>, response: WireResponse, options: ExchangeOptions & { readonly refusal: Refusal }): Failure {
   const { keySource, refusal, apiKey } = options;
-  const quote = quoteRefusal(refusal, call.secrets, apiKey);
+  const quote = quoteRefusal(refusal, [...(call.secrets ?? []), apiKey.reveal()]);
   const context = {
     method: call.method,
     keySource,
@@ -169,31 +169,21 @@ function dateOf({ headers: { date } }: WireResponse): { readonly dateMs?: number
   return Number.isNaN(dateMs) ? {} : { dateMs };
 }
 
-interface EncodedBody {
-  readonly bytes: Buffer;
-  /** Undefined if it contains neither a secret nor the API key. */
-  readonly secrets: SentSecrets | undefined;
-}
-
 const holdsSecret = (value: unknown): boolean =>
   value instanceof Secret || (typeof value === "object" && value !== null && Object.values(value).some(holdsSecret));
 
-/** The texts of a body: its secrets, and its other members with their names. */
-function textsOf(value: unknown): SentSecrets {
-  if (value instanceof Secret) return { values: leafTexts(value.reveal()), others: [] };
-  if (typeof value !== "object" || value === null) return { values: [], others: [String(value)] };
-  const below = Object.values(value).map(textsOf);
-  return {
-    values: below.flatMap(({ values }) => values),
-    others: [...(Array.isArray(value) ? [] : Object.keys(value)), ...below.flatMap(({ others }) => others)],
-  };
-}
+const secretsOf = (value: unknown): readonly string[] =>
+  value instanceof Secret
+    ? leafTexts(value.reveal())
+    : typeof value === "object" && value !== null
+      ? Object.values(value).flatMap(secretsOf)
+      : [];
 
 const leafTexts = (value: unknown): readonly string[] =>
   typeof value === "object" && value !== null ? Object.values(value).flatMap(leafTexts) : [String(value)];
 
-/** The bytes of a request body. This is the one place where the secrets of a body are revealed. */
-export function encodeBody(body: SendableRequest["body"], apiKey: Secret<string>): EncodedBody {
+/** The bytes of a request body, and its secrets. This is the one place where the secrets of a body are revealed. */
+export function encodeBody(body: SendableRequest["body"]): { readonly bytes: Buffer; readonly secrets: readonly string[] } {
   const secret = holdsSecret(body);
   // A replacer sees a member after its toJSON, which for a Secret is "[secret]". Its parent still has the Secret itself.
   const reveal = function (this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
@@ -201,41 +191,20 @@ export function encodeBody(body: SendableRequest["body"], apiKey: Secret<string>
     return member instanceof Secret ? member.reveal() : value;
   };
   // Most bodies have none, and a replacer takes five times as long.
-  const text = JSON.stringify(body, secret ? reveal : undefined);
-  const hasKey = text.includes(JSON.stringify(apiKey.reveal()).slice(1, -1));
-  const { values, others } = secret || hasKey ? textsOf(body) : { values: [], others: [] };
-  return { bytes: Buffer.from(text), secrets: secret || hasKey ? { values: [...values, apiKey.reveal()], others } : undefined };
+  return { bytes: Buffer.from(JSON.stringify(body, secret ? reveal : undefined)), secrets: secret ? secretsOf(body) : [] };
 }
 
 const longestQuote = 300;
 
-/**
- * A sentence with the code and words of a refusal, or one that says why they are withheld; "" without words. `secrets` are those of
- * the request: the response may repeat them in any form, so of its words only those are shown that cannot come from them.
- */
-function quoteRefusal({ code, words }: Refusal, secrets: SentSecrets | undefined, apiKey: Secret<string>): string {
-  const parts = [code, words].flatMap((part) => (part === undefined ? [] : printable(part))).filter((part) => part !== "");
-  if (parts.length === 0) return "";
-  const key = apiKey.reveal();
-  const whole = parts.join(": ");
-  const texts = [whole, code ?? "", words ?? ""];
-  if ([key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)].some((form) => texts.some((text) => text.includes(form))))
-    return "The text of the response is withheld, because it contains the API key.";
-  const masked = secrets === undefined ? whole : maskedWords(parts, secrets);
-  // The answer to a wrong key may show the beginning of it.
-  const shown = masked?.replace(/[\p{L}\p{N}_-]{4,}/gu, (word) => (key.includes(word) ? mask : word));
-  if (shown !== undefined && !/[\p{L}\p{N}]/u.test(shown))
-    return "The text of the response is withheld, because the request contained secrets.";
+/** A sentence with the code and words of a refusal, without words that could come from a secret; "" without words. */
+function quoteRefusal({ code, words }: Refusal, secrets: readonly string[]): string {
+  const said = [code, words].flatMap((part) => (part === undefined ? [] : printable(part))).filter((part) => part !== "");
+  if (said.length === 0) return "";
+  const whole = said.join(": ");
+  const shown = withoutEchoes(whole, secrets);
   if (shown === undefined) return "The text of the response is withheld, because it repeats a secret of the request.";
-  const hidden = shown.includes(mask) ? " Words that could come from a secret of the request are masked." : "";
+  const hidden = shown === whole ? "" : " Words that could come from a secret of the request are masked.";
   return `The service says: "${shorten(shown)}".${hidden}`;
-}
-
-function printable(text: string): string {
-  return text
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, " ")
-    .replace(/\s+/gu, " ")
-    .trim();
 }
 
 function shorten(text: string): string {

@@ -76,6 +76,22 @@ export class Secret<T extends JsonValue = JsonValue> {
   }
 }
 
+/**
+ * The text in hex and in base64, as far as it is in base64 wherever it begins in what is encoded, such as a user name before it. Short ones have
+ * no form that only they have.
+ */
+export function encodedForms(text: string): readonly string[] {
+  const bytes = Buffer.from(text);
+  const inBase64 = [0, 1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString("base64")
+      .replace(/=+$/u, "");
+    const isWhole = (before + bytes.length) % 3 === 0;
+    return encoded.slice(before === 0 ? 0 : before + 1, isWhole ? undefined : -1);
+  });
+  return [bytes.toString("hex"), ...inBase64].filter(({ length }) => length >= 4);
+}
+
 // The second net, for text that happens to contain a secret, such as a name that the service returns. Process-wide, because it is applied where text
 // leaves the process.
 const known = new Map<string, (text: string) => string>();
@@ -98,7 +114,10 @@ function rememberText(value: string): void {
   if (value.length < shortestWord || known.has(value)) return;
   const lines = value.split("\n").filter(({ length }) => length >= shortestPart);
   const forms = new Set(
-    [value, ...lines].flatMap((text) => [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(Buffer.from(text).toString())]),
+    [value, ...lines].flatMap((text) => [
+      ...[text, JSON.stringify(text).slice(1, -1), encodeURIComponent(Buffer.from(text).toString())],
+      ...encodedForms(text).filter(({ length }) => length >= shortestPart),
+    ]),
   );
   const patterns = [...forms]
     .filter((form) => form.length >= shortestPart || isMixed(form))
@@ -128,7 +147,7 @@ const wordPattern = (text: string): RegExp =>
   new RegExp(`(?<![\\p{L}\\p{N}_])${text.replaceAll(/[.*+?^${}()|[\]\\/]/gu, "\\$&")}(?![\\p{L}\\p{N}_])`, "gu");
 
 /**
- * The text with `***` instead of every secret that this process has read: its value, each of its lines, and both in JSON and in a URL. Secrets of 4 to 7
+ * The text with `***` instead of every secret that this process has read: its value, each of its lines, and both in JSON, in a URL, in base64 and in hex. Secrets of 4 to 7
  * characters only on their own, and if they mix letters with other characters.
  */
 export function masked(text: string): string {
