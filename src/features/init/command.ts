@@ -4,16 +4,18 @@ import { dirname, join, relative, resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import { loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import { type CiSystem, ciFiles, ciProject } from "../../core/forge/workflows.ts";
+import { type CiSystem, type CiTarget, ciFiles, ciProject, readKey } from "../../core/forge/workflows.ts";
 import { gitText } from "../../core/git/process.ts";
 import { repositoryTop } from "../../core/git/top.ts";
 import { boundaryOf, refuseOutside } from "../../core/manifests/boundary.ts";
+import { listTargets } from "../../core/manifests/project.ts";
 import { schemaText } from "../../core/manifests/schema/lookup.ts";
 import { shownPath } from "../../core/manifests/source.ts";
 import { DimsyncError, messageOf } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { isLocal } from "../../core/model/settings/config.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
+import { enumerate } from "../../core/text/describe.ts";
 import { shellWord } from "../../core/text/shell.ts";
 import type { InitFlags } from "./index.ts";
 
@@ -40,19 +42,24 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
   const top = repositoryTop(root) ?? root;
   const ci = await ciSystem(flags, existsSync(root) ? root : top, io.env);
   const accountUrl = baseUrl ?? "https://api.example.com";
-  const jobs = { ...(await ciProject({ root, top, baseUrl: accountUrl }, io.env)), isOrdered: flags.inOrder === true };
+  if (!isNew) await refuseOtherTargets(flags.target, root, io.env);
   io.catchSignals?.();
   const boundary = boundaryOf(root, { cwd, env: io.env });
-  const write = async (below: string, path: string, text: string): Promise<string> => {
+  const written: Written[] = [];
+  const write = async (below: string, path: string, text: string): Promise<void> => {
     const file = join(below, path);
     refuseOutside(boundary, file);
     const done = await writeNew(file, text);
     io.stderr(`${done}  ${shownPath(cwd, file)}\n`);
-    return done;
+    written.push({ path, done });
   };
-  for (const [path, text] of Object.entries(projectFiles(accountUrl))) await write(root, path, text);
-  for (const [path, text] of Object.entries(ciFiles(ci, jobs)))
-    if ((await write(top, path, text)) === "kept     " && path === ".gitlab-ci.yml") io.stderr(`${includeText(text)}`);
+  const names = flags.target.length > 0 ? flags.target : ["prod"];
+  for (const [path, text] of Object.entries(projectFiles(accountUrl, names))) await write(root, path, text);
+  const jobs = { ...(await ciProject({ root, top, baseUrl: accountUrl }, io.env)), isOrdered: flags.inOrder === true };
+  const ofJobs = ciFiles(ci, jobs);
+  for (const [path, text] of Object.entries(ofJobs)) await write(top, path, text);
+  const include = written.find(({ path, done }) => path === ".gitlab-ci.yml" && done === "kept     ");
+  if (include !== undefined) io.stderr(includeText(ofJobs[include.path] ?? ""));
   if (isNew) await createRecords(context, root, next);
   const inFolder = await targetsInFolder(context, root);
   if (flags.fromLive === true) {
@@ -64,9 +71,28 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
     if (flags.quiet !== true) io.stderr(importedText(relative(cwd, root)));
     return code;
   }
-  io.stderr(nextStepsText(relative(cwd, root), baseUrl));
+  const jobsWritten = written.filter(({ path, done }) => done === "created  " && Object.hasOwn(ofJobs, path));
+  if (isNew) io.stderr(nextStepsText(relative(cwd, root), baseUrl, jobs.targets));
+  else if (written.every(({ done }) => done !== "created  ")) io.stderr("\nNothing was written: the project has all files.\n");
+  if (jobsWritten.length > 0) io.stderr(secretsText(jobs.targets));
   if (inFolder.length > 0) io.stderr(folderText(inFolder));
   return 0;
+}
+
+interface Written {
+  readonly path: string;
+  readonly done: Awaited<ReturnType<typeof writeNew>>;
+}
+
+/** Throws E_USAGE if the config that exists does not have the targets of -t. */
+async function refuseOtherTargets(names: readonly string[], root: string, env: Environment): Promise<void> {
+  const known = names.length === 0 ? [] : await listTargets({ cwd: root, env });
+  const missing = names.filter((name) => !known.includes(name));
+  if (missing.length > 0)
+    throw new DimsyncError(
+      "E_USAGE",
+      `dimsync.yaml exists and does not have ${enumerate(missing, "or")}. Add each to targets there, and run init again.`,
+    );
 }
 
 /** Where the jobs run: as the flag says, else by the host of the git remote. Throws E_USAGE. */
@@ -89,19 +115,27 @@ Next: Review the manifests, and commit them with dimsync.yaml. Then check that n
 ${folder === "" ? "" : `  cd ${shellWord(folder)}\n`}  dimsync plan
 `;
 
-function nextStepsText(folder: string, baseUrl: string | undefined): string {
-  const first =
-    baseUrl === undefined ? "the service's address in dimsync.yaml and its host in the workflows, and its key" : "the service's key";
+function nextStepsText(folder: string, baseUrl: string | undefined, targets: readonly CiTarget[]): string {
+  const keys = enumerate([...new Set(targets.map(({ key }) => key))], "and");
+  const [first] = targets;
+  const isOne = targets.length === 1;
+  const addresses = isOne
+    ? "the service's address in dimsync.yaml and its host in the workflows, and its key"
+    : "the addresses of the targets in dimsync.yaml and their hosts in the workflows, and their keys";
   const enter = folder === "" ? "" : `  cd ${shellWord(folder)}\n`;
   return `
-Next: Set ${first} in DIMSYNC_API_KEY.
+Next: Set ${baseUrl === undefined ? addresses : isOne ? "the service's key" : "the keys"} in ${keys}.
 Write a manifest, or import what the account has:
-${enter}  dimsync import
+${enter}  dimsync import${isOne ? "" : ` -t ${shellWord(first?.name ?? "")}`}
 Then check it:
   dimsync validate
-  dimsync plan
+  dimsync plan${isOne ? "" : " --all-targets"}
 `;
 }
+
+const secretsText = (targets: readonly CiTarget[]): string => `
+Secrets of the jobs:
+${targets.map(({ name, key }) => `  ${name}: ${readKey(key)}, which can only read, for plan and drift; ${key} for apply\n`).join("")}`;
 
 /** `targets`: those whose records are files of this machine. */
 const folderText = (targets: readonly string[]): string => `
@@ -159,23 +193,27 @@ async function originOf(root: string, env: Environment): Promise<string | undefi
 type Files = Readonly<Record<string, string>>;
 
 /** What `dimsync init` writes below the project's folder. */
-const projectFiles = (baseUrl: string): Files => ({
-  "dimsync.yaml": configText(baseUrl),
+const projectFiles = (baseUrl: string, targets: readonly string[]): Files => ({
+  "dimsync.yaml": configText(baseUrl, targets),
   "manifests/README.md": manifestsReadme,
   "schema/config.schema.json": schemaText("Config") ?? "",
   "schema/manifest.schema.json": schemaText("Manifest") ?? "",
   ".gitignore": ".dimsync/\nnode_modules/\nplan.json\n*.plan.json\n",
 });
 
-const configText = (baseUrl: string): string => `# yaml-language-server: $schema=./schema/config.schema.json
+const configText = (baseUrl: string, targets: readonly string[]): string => `# yaml-language-server: $schema=./schema/config.schema.json
 apiVersion: dimsync/v1
 kind: Config
 manifests: [manifests]
 targets:
-  prod:
+${targets
+  .map(
+    (name) => `  ${name}:
     baseUrl: ${/^[\w:/.-]+$/u.test(baseUrl) ? baseUrl : JSON.stringify(baseUrl)}
-    apiKey: { $secret: { env: DIMSYNC_API_KEY } }
-`;
+    apiKey: { $secret: { env: ${targets.length === 1 ? "DIMSYNC_API_KEY" : `${name.toUpperCase().replaceAll(/[^A-Z0-9]/gu, "_")}_API_KEY`} } }
+`,
+  )
+  .join("")}`;
 
 const manifestsReadme = `# Manifests
 

@@ -20,7 +20,11 @@ export const initCommand = (next: NextSteps) =>
     description:
       "Create a config, schemas, workflows and records. Existing files are not changed. The records of a new project are created in the git remote origin.",
     options,
-    examples: ["dimsync init", "DIMSYNC_BASE_URL=https://api.example.com DIMSYNC_API_KEY=... dimsync init sync --from-live"],
+    examples: [
+      "dimsync init",
+      "dimsync init -t dev -t prod --in-order",
+      "DIMSYNC_BASE_URL=https://api.example.com DIMSYNC_API_KEY=... dimsync init sync --from-live",
+    ],
     load: async () => {
       const { runInit } = await import("./command.ts");
       return (context: Context<InitFlags>, dir: string | undefined) => runInit(context, dir, next);

@@ -84,6 +84,29 @@ test("in a repository without a remote, init names the command that moves the re
   expect(stderr).toContain("  dimsync records migrate --to git -t prod\n");
 });
 
+test("-t names the targets of a new project, each with a key of its own", async () => {
+  const folder = writeProject({});
+  const { code, stderr } = await runCommand(["init", "-t", "dev", "-t", "eu-1"], folder);
+  expect(code, stderr).toBe(0);
+  const { targets } = parse(readFileSync(join(folder, "dimsync.yaml"), "utf8")) as { readonly targets: object };
+  expect(targets).toMatchObject({
+    dev: { apiKey: { $secret: { env: "DEV_API_KEY" } } },
+    "eu-1": { apiKey: { $secret: { env: "EU_1_API_KEY" } } },
+  });
+  expect(stderr).toContain("  eu-1: EU_1_READ_KEY, which can only read, for plan and drift; EU_1_API_KEY for apply\n");
+  expect(stderr).toContain("their keys in DEV_API_KEY and EU_1_API_KEY.");
+});
+
+test("init in a finished project says that it wrote nothing, and refuses a target that dimsync.yaml does not have", async () => {
+  const folder = writeProject({});
+  await runCommand(["init", "-t", "dev", "-t", "prod"], folder);
+  const again = await runCommand(["init"], folder);
+  expect([again.code, again.stderr]).toEqual([0, expect.stringContaining("Nothing was written: the project has all files.")]);
+  expect(again.stderr).not.toMatch(/Next:|Secrets of the jobs/u);
+  const other = await runCommand(["init", "-t", "qa"], folder);
+  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("dimsync.yaml exists and does not have qa.")]);
+});
+
 test("with --in-order, a target is applied after the one before", async () => {
   const folder = writeProject({
     "dimsync.yaml": config('targets: { dev: { baseUrl: "https://dev.example.com" }, prod: { baseUrl: "https://api.example.com" } }\n'),
