@@ -59,10 +59,10 @@ interface ObserveInput {
 /** The members of a view that neither the project nor the account has. */
 type RunView = Pick<
   AccountView,
-  "isDrift" | "recovered" | "fresh" | "listUnmanaged" | "review" | "extended" | "now" | "manifests" | "isRecording"
+  "isDrift" | "recovered" | "fresh" | "listUnmanaged" | "review" | "extended" | "now" | "manifestDigest" | "isRecording"
 >;
 
-const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set(), now: "", manifests: "", isRecording: false };
+const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set(), now: "", manifestDigest: "", isRecording: false };
 
 /** The records of earlier runs that say which live object a manifest has. */
 export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created"> &

@@ -44,7 +44,7 @@ async function ofOrphan(id: string, kept: KeptIntegration, { account, reads }: P
   const [before = id] = kept.identity;
   const live = byId.get(id);
   if (live !== undefined)
-    return kept.manifests === account.manifests ? finding(id, kept, { account, live, said: unselected(live, kept) }) : ended(id, kept);
+    return kept.manifests === account.manifestDigest ? finding(id, kept, { account, live, said: unselected(live, kept) }) : ended(id, kept);
   const twin = twinOf(id, kept, account);
   const nodes = counted(countKept(kept.schemas), "node");
   if (twin === undefined)

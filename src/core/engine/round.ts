@@ -71,7 +71,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
         fresh,
         now: session.clock.now().toISOString(),
         // 64 bits are enough to see a change.
-        manifests: project.manifestDigest().slice("sha256:".length, "sha256:".length + 16),
+        manifestDigest: project.manifestDigest().slice("sha256:".length, "sha256:".length + 16),
         isRecording: kind === "Plan" && (session.writer !== undefined || options.isRecording === true),
         isDrift: kind === "DriftReport",
         listUnmanaged: options.listUnmanaged === true,

@@ -99,7 +99,7 @@ export interface AccountView {
   /** ISO 8601: when the account is compared; "" if nothing is recorded. */
   readonly now: string;
   /** Digest of the manifests. */
-  readonly manifests: string;
+  readonly manifestDigest: string;
   /** Whether the run may record what it finds kept. */
   readonly isRecording: boolean;
   /** Whether an `ignore` entry covers this difference; then it is neither shown nor sent. */

@@ -97,7 +97,7 @@ type State = "held" | "ended" | "gone" | { readonly instruction: string };
 
 function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (path: NodePath, nodes: KeptNodes) => State {
   const { address, liveId, rules } = unit;
-  const hasChanged = before.manifests !== account.manifests;
+  const hasChanged = before.manifests !== account.manifestDigest;
   const replacements = replacementsIn(rules, { tree, before });
   const isKeptByManifests = (path: NodePath): boolean => keepsByManifests(rules, tree, path);
   const hasLeft = (by: Address): boolean => {
