@@ -171,9 +171,9 @@ const written = {
   exit: ["Exit", "./exit.ts"],
   nodes: ["Nodes", "./nodes.ts"],
   request: ["PlannedRequest", "./service.ts"],
-  create: ["IntegrationCreate", "./resource.ts"],
-  labelSource: ["LabelSource", "./resource.ts"],
-  rule: ["SchemaRule", "./resource.ts"],
+  create: ["IntegrationCreate", "./manifest.ts"],
+  labelSource: ["LabelSource", "./manifest.ts"],
+  rule: ["SchemaRule", "./manifest.ts"],
   secret: ["SecretReference", "./settings/secret.ts"],
 };
 const ofSpecs = ["create", "labelSource", "rule", "secret"];

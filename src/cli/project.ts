@@ -47,11 +47,11 @@ async function targetsOf({ allTargets, target }: Context["flags"], options: Load
 }
 
 /** A mistyped --only would plan nothing, a mistyped --exclude too much. Throws E_USAGE. */
-function checkSelection({ only, exclude }: Selection, { resources, problems }: Project): void {
-  // Manifests with errors are not among the resources, and their errors are reported instead.
+function checkSelection({ only, exclude }: Selection, { manifests, problems }: Project): void {
+  // Manifests with errors are not among those of the project, and their errors are reported instead.
   if (problems.some(({ severity }) => severity === "error")) return;
-  const addresses = resources.map(({ address }) => address);
-  const hasSchemas = resources.some(isSchemaConfig);
+  const addresses = manifests.map(({ address }) => address);
+  const hasSchemas = manifests.some(isSchemaConfig);
   for (const [flag, patterns] of [
     ["--only", only],
     ["--exclude", exclude],

@@ -10,7 +10,7 @@ test("the manifests of docs/manifests.md and docs/schema-config.md are a valid p
   const files = Object.fromEntries(
     examples.map((text) => [text.includes("kind: Config") ? "dimsync.yaml" : `manifests/${/kind: (\w+)/u.exec(text)?.[1]}.yaml`, text]),
   );
-  const { problems, resources } = await load(files, { target: "prod" });
+  const { problems, manifests } = await load(files, { target: "prod" });
   expect(problems).toEqual([]);
-  expect(resources.map(({ kind }) => kind).sort()).toEqual(["Asset", "Integration", "RuleSet", "SchemaConfig", "Tag"]);
+  expect(manifests.map(({ kind }) => kind).sort()).toEqual(["Asset", "Integration", "RuleSet", "SchemaConfig", "Tag"]);
 });

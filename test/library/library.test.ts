@@ -123,8 +123,8 @@ describe("the library", () => {
   test("reads no environment variable that is not passed", async () => {
     vi.stubEnv("DIMSYNC_VAR_frequency", "9h");
     const frequencyOf = async (options: object) => {
-      const { resources } = await loadProject({ cwd: quickstart(), ...options });
-      return JSON.stringify(resources.find(({ address }) => address === "Integration/returns")?.spec);
+      const { manifests } = await loadProject({ cwd: quickstart(), ...options });
+      return JSON.stringify(manifests.find(({ address }) => address === "Integration/returns")?.spec);
     };
     expect(await frequencyOf({})).toContain('"60"');
     expect(await frequencyOf({ env: process.env })).toContain('"9h"');
@@ -160,7 +160,7 @@ describe("the library", () => {
       const project = await loadProject({ cwd, env });
       expect(await plan(project, { env })).toMatchObject({ items: [], exit: { code: 0 } });
 
-      const config = project.resources.find(({ kind }) => kind === "SchemaConfig");
+      const config = project.manifests.find(({ kind }) => kind === "SchemaConfig");
       const [schema = "public"] = Object.keys((config?.spec as { readonly schemas?: object } | undefined)?.schemas ?? {});
       const explained = await explain(project, { address: config?.address ?? "", path: [schema] }, { env });
       expect(explained[0]).toMatchObject({ path: [schema], changesInAll: 0 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { schemaConfig } from "../../src/core/kinds/schema-config/index.ts";
 import { schemasOf } from "../../src/core/kinds/select.ts";
 import { type Address, integrationOfSchemas } from "../../src/core/model/address.ts";
-import type { Resource, SchemaConfigSpec } from "../../src/core/model/resource.ts";
+import type { Manifest, SchemaConfigSpec } from "../../src/core/model/manifest.ts";
 import { accountViewOf, liveIntegration, resourceOf } from "../support/accounts/view.ts";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
@@ -23,7 +23,7 @@ const live = fc.uniqueArray(fc.record({ id: fc.constantFrom("8f1c", "b27d", "51a
 /** An integration that is pinned, looked up by its live name, or still to be created; or a SchemaConfig. */
 const integration = fc
   .record({ name, labels, how: fc.constantFrom("8f1c", "b27d", "51a1", "look-up", "create") })
-  .map(({ name: own, labels: of, how }): Resource => {
+  .map(({ name: own, labels: of, how }): Manifest => {
     const pin = how === "look-up" || how === "create" ? {} : { id: how };
     const create = {
       ...{ destinationSchema: own, enabled: false },
@@ -39,13 +39,13 @@ const selector = fc.oneof(
 );
 const config = fc
   .record({ name, selector, priority: fc.nat(50) })
-  .map(({ name: own, selector: selects, priority }): Resource => resourceOf("SchemaConfig", own, { ...selects, priority, rules: [] }));
+  .map(({ name: own, selector: selects, priority }): Manifest => resourceOf("SchemaConfig", own, { ...selects, priority, rules: [] }));
 
 const manifests = fc.uniqueArray(fc.oneof(integration, config), { maxLength: 6, selector: ({ address }) => address });
 
 interface World {
   readonly live: readonly { readonly id: string; readonly name: string }[];
-  readonly manifests: readonly Resource[];
+  readonly manifests: readonly Manifest[];
 }
 
 interface Addresses {
@@ -59,13 +59,13 @@ interface Addresses {
   readonly isValid: boolean;
 }
 
-function addressesIn({ live: found, manifests: resources }: World): Addresses {
-  const account = accountViewOf(resources, { integrations: found.map((one) => liveIntegration(one.id, one.name, `source ${one.id}`)) });
-  const configs = resources.filter(({ kind }) => kind === "SchemaConfig") as readonly Resource<SchemaConfigSpec>[];
+function addressesIn({ live: found, manifests }: World): Addresses {
+  const account = accountViewOf(manifests, { integrations: found.map((one) => liveIntegration(one.id, one.name, `source ${one.id}`)) });
+  const configs = manifests.filter(({ kind }) => kind === "SchemaConfig") as readonly Manifest<SchemaConfigSpec>[];
   const schemas = new Map(found.map(({ id }) => [id, schemasOf({ state: "found", id, name: id }, account)]));
   const { units, deferred } = schemaConfig.units(configs, account);
   for (const { liveId, address } of units) if (schemas.has(liveId)) expect(address).toBe(schemas.get(liveId));
-  const missing = resources.filter(({ address }) => account.identities.get(address)?.state === "absent");
+  const missing = manifests.filter(({ address }) => account.identities.get(address)?.state === "absent");
   const waiting = new Map(missing.map(({ address, name }) => [address, schemasOf({ state: "waits", on: address, name }, account)]));
   for (const {
     address,
@@ -93,16 +93,16 @@ type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never;
 
 /** The manifests after the edit, and those that it is about, before and after it. Undefined: it cannot be made. */
 function edited(
-  resources: readonly Resource[],
+  manifests: readonly Manifest[],
   change: Edit,
-): { readonly after: readonly Resource[]; readonly changed: readonly Address[] } | undefined {
+): { readonly after: readonly Manifest[]; readonly changed: readonly Address[] } | undefined {
   if (change.type === "add") {
-    if (resources.some(({ address }) => address === change.manifest.address)) return undefined;
-    return { after: [change.manifest, ...resources], changed: [change.manifest.address] };
+    if (manifests.some(({ address }) => address === change.manifest.address)) return undefined;
+    return { after: [change.manifest, ...manifests], changed: [change.manifest.address] };
   }
-  const one = resources[change.index];
+  const one = manifests[change.index];
   if (one === undefined) return undefined;
-  const others = resources.filter((other) => other !== one);
+  const others = manifests.filter((other) => other !== one);
   if (change.type === "delete") return { after: others, changed: [one.address] };
   if (change.type === "move") return { after: [...others, { ...one, place: { ...one.place, file: "z.yaml" } }], changed: [] };
   const renamed = resourceOf(one.kind, change.name, one.spec, { id: one.id, labels: one.labels });
@@ -112,10 +112,10 @@ function edited(
 
 test("no edit of one manifest changes the address of another object, and no two objects share one", () => {
   fc.assert(
-    fc.property(live, manifests, edit, (integrations, resources, change) => {
-      const result = edited(resources, change);
+    fc.property(live, manifests, edit, (integrations, manifests, change) => {
+      const result = edited(manifests, change);
       fc.pre(result !== undefined);
-      const before = addressesIn({ live: integrations, manifests: resources });
+      const before = addressesIn({ live: integrations, manifests });
       const after = addressesIn({ live: integrations, manifests: result.after });
       fc.pre(before.isValid && after.isValid);
       for (const { live: byId, waiting } of [before, after]) {

@@ -28,10 +28,10 @@ import {
 } from "../../src/core/model/kept.ts";
 import type { ColumnLabels } from "../../src/core/model/labels.ts";
 import type { AuditEntry, LiveColumn, LiveSchemas, LiveTable } from "../../src/core/model/live.ts";
+import type { Manifest, SchemaRule } from "../../src/core/model/manifest.ts";
 import { type NodePath, nodePointer } from "../../src/core/model/nodes.ts";
 import type { Attribution, Cause, Change, ChangeFacts, DraftFacts, Item } from "../../src/core/model/plan.ts";
 import type { Locate, Problem, SourceLocation } from "../../src/core/model/problem.ts";
-import type { Resource, SchemaRule } from "../../src/core/model/resource.ts";
 import { type Field, nodesAt, riskOf } from "../../src/core/model/schema-tree.ts";
 import type { Reads } from "../../src/core/model/service.ts";
 import { changesByRule, groupByRule } from "../../src/core/render/report/changes/rules.ts";
@@ -323,7 +323,7 @@ function withValue(live: LiveSchemas, path: NodePath, field: Field, value: boole
 async function itemsOf({ before, now, trees, labels: ofColumns }: Fleet, only?: number) {
   const integrations = trees.map((_, index) => liveIntegration(`id-${index}`, `shop-${index}`, `pg-${index}`));
   const configOf = (all: readonly SchemaRule[]) => resourceOf("SchemaConfig", "shops", { integrations: { names: ["shop-*"] }, rules: all });
-  const viewOf = (configs: readonly Resource[]): AccountView =>
+  const viewOf = (configs: readonly Manifest[]): AccountView =>
     accountViewOf(configs, { integrations, columnLabels: labelRoots(ofColumns) });
   const configs = [configOf(now)];
   const account = viewOf(configs);

@@ -3,8 +3,8 @@ import type { RuleCache } from "../../src/core/kinds/schema-config/rules/rule-ca
 import { managedEnabled, type Question, type ScannedNode, scan } from "../../src/core/kinds/schema-config/scan.ts";
 import { defined, emptyRecord } from "../../src/core/model/json/json.ts";
 import type { LiveSchemas } from "../../src/core/model/live.ts";
+import type { SchemaTree } from "../../src/core/model/manifest.ts";
 import type { NodePath } from "../../src/core/model/nodes.ts";
-import type { SchemaTree } from "../../src/core/model/resource.ts";
 import { setFields, type WritableNode } from "../../src/core/model/schema-tree.ts";
 
 /** What the SchemaConfigs of an integration manage, as one literal tree: rules and `unmatched` are resolved over the live names. */

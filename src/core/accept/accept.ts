@@ -92,9 +92,9 @@ export async function acceptDrift(
       return [];
     }),
   );
-  const names = new Set(project.resources.map(({ address }) => address));
+  const names = new Set(project.manifests.map(({ address }) => address));
   const edits: FileEdit[] = [];
-  for (const [file, changes] of groupBy(inFiles, ({ edit }) => (edit.how === "value" ? edit.resource : edit.home).place.file)) {
+  for (const [file, changes] of groupBy(inFiles, ({ edit }) => (edit.how === "value" ? edit.manifest : edit.home).place.file)) {
     const path = resolve(cwd, file);
     const before = await readFile(path, "utf8");
     const mark = before.startsWith("\ufeff") ? "\ufeff" : "";
@@ -118,7 +118,7 @@ const valuesOf = (changes: readonly InFile[], reasons: Reasons): readonly Accept
     .filter(({ difference }) => !reasons.has(difference))
     .map(({ edit }) => {
       const isInNew = edit.how === "override";
-      const { address } = isInNew ? edit.item : edit.resource;
+      const { address } = isInNew ? edit.item : edit.manifest;
       return { address, path: toPointer(edit.path.slice(1)), value: edit.value, isInNew };
     });
 
@@ -129,7 +129,7 @@ function editValues(
 ): string {
   const values = changes.flatMap(({ difference, edit }) => (edit.how === "value" ? [{ difference, edit }] : []));
   let edited = text;
-  for (const [document, ofDocument] of groupBy(values, ({ edit }) => edit.resource.place.document)) {
+  for (const [document, ofDocument] of groupBy(values, ({ edit }) => edit.manifest.place.document)) {
     const edits = ofDocument.map(({ edit: { path, value } }): Edit => ({ type: "set", path, value }));
     const result = editYaml(edited, document, edits);
     edited = result.text;

@@ -4,15 +4,15 @@ import { type Address, byText, objectAddress, parseAddress } from "../model/addr
 import { eachChange } from "../model/changes.ts";
 import { type JsonScalar, type JsonValue, sameJson } from "../model/json/json.ts";
 import { atPointer, fromPointer, isWithin, type Pointer, toPointer } from "../model/json/pointer.ts";
+import { locationIn, type Manifest, type SchemaConfigSpec, type SchemaMatch } from "../model/manifest.ts";
 import type { Change, Item, Manual, Plan } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
-import { locationIn, type Resource, type SchemaConfigSpec, type SchemaMatch } from "../model/resource.ts";
 import { requestMode } from "../model/sync-mode.ts";
 
 /** How the manifests take over a live value. */
 export type PlannedEdit =
   /** A value of a manifest changes. */
-  | { readonly how: "value"; readonly resource: Resource; readonly path: readonly string[]; readonly value: JsonScalar }
+  | { readonly how: "value"; readonly manifest: Manifest; readonly path: readonly string[]; readonly value: JsonScalar }
   /**
    * The integration gets a configuration of its own, because the manifest that decided covers
    * others, too.
@@ -20,11 +20,11 @@ export type PlannedEdit =
   | {
       readonly how: "override";
       /** The manifest that decided. */
-      readonly covering: Resource<SchemaConfigSpec>;
+      readonly covering: Manifest<SchemaConfigSpec>;
       /** The one of the highest priority. */
-      readonly top: Resource<SchemaConfigSpec>;
+      readonly top: Manifest<SchemaConfigSpec>;
       /** The new one gets into the file of this manifest. */
-      readonly home: Resource;
+      readonly home: Manifest;
       readonly item: Item;
       readonly path: readonly string[];
       readonly value: JsonScalar;
@@ -50,14 +50,14 @@ export interface Difference extends Pick<Manual, "origin" | "attribution"> {
 }
 
 export interface ProjectManifests {
-  readonly resources: readonly Resource[];
+  readonly manifests: readonly Manifest[];
   readonly locate: Locate;
 }
 
 /** Every difference of the report, in its order. */
-export function planEdits(report: Plan, { resources, locate }: ProjectManifests): readonly DifferenceEdits[] {
-  const byAddress = new Map(resources.map((resource) => [resource.address, resource]));
-  const context = { resources, locate, findings: report.policy };
+export function planEdits(report: Plan, { manifests, locate }: ProjectManifests): readonly DifferenceEdits[] {
+  const byAddress = new Map(manifests.map((manifest) => [manifest.address, manifest]));
+  const context = { manifests, locate, findings: report.policy };
   return [
     ...report.items.filter(({ action }) => action !== "bind").flatMap((item) => ofItem(item, byAddress, context)),
     ...report.manual.map((step) => ({ ...step, desired: step.expected, live: step.actual, edits: ofManual(step, byAddress) })),
@@ -71,7 +71,7 @@ interface ItemContext extends ProjectManifests {
   readonly findings: Plan["policy"];
 }
 
-function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: ItemContext): readonly DifferenceEdits[] {
+function ofItem(item: Item, byAddress: ReadonlyMap<Address, Manifest>, project: ItemContext): readonly DifferenceEdits[] {
   const { address, action } = item;
   const whole = (why: string): readonly DifferenceEdits[] => [{ address, path: "", edits: refused(why) }];
   if (action === "create") return whole("It is not in the account. Run apply to create it, or delete its manifest.");
@@ -93,8 +93,8 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: 
 /** The manifest that decides first. */
 const manifestOf = (
   { address, manifests }: Pick<Manual, "address" | "manifests">,
-  byAddress: ReadonlyMap<Address, Resource>,
-): Resource | undefined => byAddress.get(manifests?.at(-1) ?? objectAddress(address));
+  byAddress: ReadonlyMap<Address, Manifest>,
+): Manifest | undefined => byAddress.get(manifests?.at(-1) ?? objectAddress(address));
 
 /** A column is not reviewed by editing a manifest, because `unreviewed: disable` overrides what manifests set. */
 function notReviewed({ cause }: Change): string | undefined {
@@ -133,7 +133,7 @@ function scalarOf(value: JsonValue | undefined): JsonScalar | undefined {
  * configuration, because literals win over rules. If that one covers several integrations, a configuration above it that covers
  * only this one gets the literal; a new one is added only if there is none.
  */
-function ofNode(item: Item, change: Change, configs: readonly Resource<SchemaConfigSpec>[], project: ProjectManifests): PlannedEdit {
+function ofNode(item: Item, change: Change, configs: readonly Manifest<SchemaConfigSpec>[], project: ProjectManifests): PlannedEdit {
   const value = change.field === "syncMode" ? requestMode(String(change.before)) : scalarOf(change.before);
   const top = configs.at(-1);
   if (value === undefined && change.before !== undefined)
@@ -141,31 +141,31 @@ function ofNode(item: Item, change: Change, configs: readonly Resource<SchemaCon
   if (value === undefined || top === undefined) return { how: "refused", why: "The live value is not known." };
   const path = ["spec", ...fromPointer(change.path)];
   const decider = deciderOf(change, configs, project);
-  const resource = configs.slice(configs.indexOf(decider ?? top)).find(isSingle);
-  if (resource !== undefined) return { how: "value", resource, path, value };
+  const manifest = configs.slice(configs.indexOf(decider ?? top)).find(isSingle);
+  if (manifest !== undefined) return { how: "value", manifest, path, value };
   return { how: "override", covering: decider ?? top, top, home: homeOf(item, configs, project) ?? decider ?? top, item, path, value };
 }
 
 /** Whether the configuration covers one integration only. */
-const isSingle = ({ spec }: Resource<SchemaConfigSpec>): boolean => spec.integration !== undefined;
+const isSingle = ({ spec }: Manifest<SchemaConfigSpec>): boolean => spec.integration !== undefined;
 
 /** The configuration whose literal or rule decides the value, or the one of the highest priority that uses its RuleSet. */
 function deciderOf(
   { path, cause }: Change,
-  configs: readonly Resource<SchemaConfigSpec>[],
-  { resources, locate }: ProjectManifests,
-): Resource<SchemaConfigSpec> | undefined {
+  configs: readonly Manifest<SchemaConfigSpec>[],
+  { manifests, locate }: ProjectManifests,
+): Manifest<SchemaConfigSpec> | undefined {
   if (cause === undefined) return undefined;
-  const has = (resource: Resource, pointer: Pointer): boolean => {
-    const place = locate(locationIn(resource, pointer));
+  const has = (manifest: Manifest, pointer: Pointer): boolean => {
+    const place = locate(locationIn(manifest, pointer));
     return place.file === cause.file && place.line === cause.line;
   };
   if (cause.rule === undefined)
     return configs.findLast((config) => atPointer(config.spec, path) !== undefined && has(config, `/spec${path}`));
-  const hasRule = (resource: Resource<Pick<SchemaConfigSpec, "rules">>, seen: readonly string[]): boolean =>
-    (resource.spec.rules ?? []).some((rule, index) => {
-      if (!("use" in rule)) return has(resource, `/spec/rules/${index}`);
-      const used = resources.filter(isRuleSet).find(({ name }) => name === rule.use);
+  const hasRule = (manifest: Manifest<Pick<SchemaConfigSpec, "rules">>, seen: readonly string[]): boolean =>
+    (manifest.spec.rules ?? []).some((rule, index) => {
+      if (!("use" in rule)) return has(manifest, `/spec/rules/${index}`);
+      const used = manifests.filter(isRuleSet).find(({ name }) => name === rule.use);
       return used !== undefined && !seen.includes(used.name) && hasRule(used, [...seen, used.name]);
     });
   return configs.findLast(
@@ -175,49 +175,49 @@ function deciderOf(
 
 /** Whose file gets a new configuration of the integration: that of its own configuration, else that of its manifest. */
 function homeOf(
-  { manifests = [] }: Item,
-  configs: readonly Resource<SchemaConfigSpec>[],
-  { resources }: ProjectManifests,
-): Resource | undefined {
-  return configs.findLast(isSingle) ?? resources.find((resource) => isIntegration(resource) && manifests.includes(resource.address));
+  { manifests: addresses = [] }: Item,
+  configs: readonly Manifest<SchemaConfigSpec>[],
+  { manifests }: ProjectManifests,
+): Manifest | undefined {
+  return configs.findLast(isSingle) ?? manifests.find((manifest) => isIntegration(manifest) && addresses.includes(manifest.address));
 }
 
 /** Name, description and owner of a tag, the name of an asset, and the settings of an integration: the service returns them. */
-function ofField(change: Change, resource: Resource): readonly PlannedEdit[] {
+function ofField(change: Change, manifest: Manifest): readonly PlannedEdit[] {
   const value = scalarOf(change.before);
   if (value === undefined) return refused("The service returns no value here. Run apply to write the desired value, or delete the line.");
-  const path = placesIn(resource, change.path).find((pointer) => atPointer(resource.spec, pointer) !== undefined);
+  const path = placesIn(manifest, change.path).find((pointer) => atPointer(manifest.spec, pointer) !== undefined);
   if (path === undefined) return refused("The manifest has no value here.");
-  return [{ how: "value", resource, path: ["spec", ...fromPointer(path)], value }];
+  return [{ how: "value", manifest, path: ["spec", ...fromPointer(path)], value }];
 }
 
-function ofManual(step: Manual, byAddress: ReadonlyMap<Address, Resource>): readonly PlannedEdit[] {
+function ofManual(step: Manual, byAddress: ReadonlyMap<Address, Manifest>): readonly PlannedEdit[] {
   const forbidden = forbiddenBy(step);
   if (forbidden !== undefined) return refused(forbidden);
-  const resource = manifestOf(step, byAddress);
+  const manifest = manifestOf(step, byAddress);
   const value = scalarOf(step.actual);
   if (parseAddress(step.address)?.resource !== undefined)
     return refused(
       "The service does not return the type of the resource. Add it to spec.resources by hand, or remove the tag in the service.",
     );
   if (step.path === "") return refused("It is no longer in the account. Delete its manifest, or create it again in the service.");
-  if (resource === undefined) return refused("No manifest has this address.");
+  if (manifest === undefined) return refused("No manifest has this address.");
   if (value === undefined) return refused("The live value is not known. Do the manual step, or edit the manifest by hand.");
-  const places = placesOf(step, resource);
+  const places = placesOf(step, manifest);
   if (places.length === 0)
     return refused("The manifest does not have this as a single value. Do the manual step, or edit the manifest by hand.");
-  return places.map((path) => ({ how: "value", resource, path, value }));
+  return places.map((path) => ({ how: "value", manifest, path, value }));
 }
 
 /** Where the manifest has the value that the step expects. */
-function placesOf({ path, expected }: Manual, resource: Resource): readonly (readonly string[])[] {
-  if (isSchemaConfig(resource)) return expectationsOf(path, expected, resource.spec);
-  return placesIn(resource, path)
-    .filter((pointer) => expected !== undefined && sameJson(atPointer(resource.spec, pointer), expected))
+function placesOf({ path, expected }: Manual, manifest: Manifest): readonly (readonly string[])[] {
+  if (isSchemaConfig(manifest)) return expectationsOf(path, expected, manifest.spec);
+  return placesIn(manifest, path)
+    .filter((pointer) => expected !== undefined && sameJson(atPointer(manifest.spec, pointer), expected))
     .map((pointer) => ["spec", ...fromPointer(pointer)]);
 }
 
-const placesIn = ({ kind }: Resource, path: Pointer): readonly Pointer[] => kindNamed(kind)?.places?.(path) ?? [path];
+const placesIn = ({ kind }: Manifest, path: Pointer): readonly Pointer[] => kindNamed(kind)?.places?.(path) ?? [path];
 
 /**
  * Entries of spec.expect that match this one node only. Editing a pattern would change the

@@ -153,7 +153,7 @@ function guardFindings(
   { observed, compared, policies, deferred, complete }: RoundParts & Pick<DiffResult, "deferred"> & { readonly complete: boolean },
 ): ReturnType<PlanRules["guards"]> {
   const { session, options, scope, before, today, kind } = round;
-  const { settings, resources } = session.project;
+  const { settings, manifests } = session.project;
   const { addressesOf } = observed.account;
   const isProtecting = options.protectOnly === true;
   const { guards, unused } = checkGuards(items, {
@@ -166,7 +166,7 @@ function guardFindings(
     allowed: options.allow ?? new Map(),
     entries: allowances(settings.allow, today).current,
     isNamed: (pattern, address) => addressesOf(address).some(nameMatcher([objectPattern(pattern)])),
-    resources,
+    manifests,
     // With --protect-only, nothing is created, and so nothing waits for a create.
     deferred: isProtecting ? [] : deferred,
     inScope: (address) => scope.item(address, observed.account),
@@ -208,7 +208,7 @@ function unmatched({ session, scope, today }: Round, { observed, compared }: Rou
     });
   // What only manifests can match is checked before anything is read.
   if (observed.inScope.every(({ kind }) => kindNamed(kind)?.schemas === undefined)) return [];
-  return scope.problems([...project.resources.map(({ address }) => address), ...compared.parts]);
+  return scope.problems([...project.manifests.map(({ address }) => address), ...compared.parts]);
 }
 
 /** Entries of the catalog without an integration; not known if the list of integrations may be incomplete, or was not read: then it is empty. */

@@ -5,8 +5,8 @@ import { type AccountView, type DiffResult, emptyDiff, type Kind, type KindUnit,
 import type { Address } from "../model/address.ts";
 import { isFailedCreation, ServiceError } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
+import type { Manifest } from "../model/manifest.ts";
 import { type Blocked, type DraftItem, isOfRelation } from "../model/plan.ts";
-import type { Resource } from "../model/resource.ts";
 import { turn } from "../model/runtime/clock.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
@@ -34,7 +34,7 @@ export interface Compared {
 
 interface ComparisonInput {
   readonly observed: ObservedAccount;
-  readonly compared: readonly Resource[];
+  readonly compared: readonly Manifest[];
   readonly scope: Scope;
   readonly reads: Reads;
   readonly onProgress: OnProgress | undefined;
@@ -163,12 +163,12 @@ function unitsOf({ observed, compared, scope }: ComparisonInput): {
   const parts: Address[] = [];
   const before: DiffResult[] = [];
   for (const kind of kinds) {
-    const ofKind = compared.filter((resource) => resource.kind === kind.name);
+    const ofKind = compared.filter((manifest) => manifest.kind === kind.name);
     if (ofKind.length === 0) continue;
-    const isReadable = (resource: Resource): boolean => !kind.lists(resource, account).some((list) => unreadLists.has(list));
+    const isReadable = (manifest: Manifest): boolean => !kind.lists(manifest, account).some((list) => unreadLists.has(list));
     const { units, blocked, deferred, problems } = kind.units(ofKind.filter(isReadable), account);
     const unread = ofKind
-      .filter((resource) => !isReadable(resource))
+      .filter((manifest) => !isReadable(manifest))
       .map(({ address }): Blocked => ({ address, code: "E_READ_FAILED", message: unreadMessage }));
     before.push({ ...emptyDiff, problems, deferred, blocked: [...blocked, ...unread] });
     for (const { address } of [...units, ...blocked, ...deferred, ...unread]) parts.push(address);

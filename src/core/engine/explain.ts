@@ -151,7 +151,7 @@ interface ObservedConfigs {
 async function observeConfigs(session: Session, isWanted: (address: Address) => boolean): Promise<ObservedConfigs> {
   const { project, clock } = session;
   const reads = cachedReads(session.reads);
-  const configs = project.resources.filter(isSchemaConfig);
+  const configs = project.manifests.filter(isSchemaConfig);
   const { account, problems } = await observeAccount({
     project,
     compared: configs,

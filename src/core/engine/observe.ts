@@ -9,9 +9,9 @@ import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { isFailedCreation, readOr, ServiceError } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
 import { keptById, nothingKept } from "../model/kept.ts";
+import { type Manifest, problemIn } from "../model/manifest.ts";
 import { addAll } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
-import { problemIn, type Resource } from "../model/resource.ts";
 import type { List, Listed, Listing, Reads, UnreadEntry } from "../model/service.ts";
 import type { Code } from "../model/titles.ts";
 import type { RecordsState } from "../records/records.ts";
@@ -43,9 +43,9 @@ interface Suspicion {
 }
 
 interface ObserveInput {
-  readonly project: Pick<LoadedProject, "settings" | "resources" | "elsewhere" | "columnLabels">;
+  readonly project: Pick<LoadedProject, "settings" | "manifests" | "elsewhere" | "columnLabels">;
   /** The manifests that are compared. Others only resolve references. */
-  readonly compared: readonly Resource[];
+  readonly compared: readonly Manifest[];
   readonly records: KnownRecords;
   readonly reads: Reads;
   /** Absent: nothing is. */
@@ -108,7 +108,7 @@ async function observeLists({ project, compared, reads, run, alsoNeeded = [] }: 
   const defaults = { taggedBy, isDrift: run?.isDrift === true, extended: extendedOf(project, run) };
   const needed = new Set<List>([
     ...alsoNeeded,
-    ...compared.flatMap((resource) => kindNamed(resource.kind)?.lists(resource, defaults) ?? []),
+    ...compared.flatMap((manifest) => kindNamed(manifest.kind)?.lists(manifest, defaults) ?? []),
   ]);
   const unread = new Set<List>();
   const suspicions: Suspicion[] = [];
@@ -173,7 +173,7 @@ function observeIds(input: ObserveInput, { items, unread, entries }: ObservedLis
       if (list === undefined || listed === undefined) return [];
       const known = new Set(listed.map(({ id }) => id));
       const ids = new Set([
-        ...input.compared.flatMap((resource) => (resource.kind === name ? (knownId(resource, input) ?? []) : [])),
+        ...input.compared.flatMap((manifest) => (manifest.kind === name ? (knownId(manifest, input) ?? []) : [])),
         ...(list.name === integrations.name ? covered.keys() : []),
       ]);
       return [...ids].filter((id) => !known.has(id)).map((id) => readOne(list, id));
@@ -210,7 +210,7 @@ const leftOut = (one: ReadById, entries: ObservedLists["entries"]): readonly Sus
     : [];
 };
 
-const knownId = ({ id, address }: Resource, { records }: Pick<ObserveInput, "records">): string | undefined =>
+const knownId = ({ id, address }: Manifest, { records }: Pick<ObserveInput, "records">): string | undefined =>
   id ?? records.bindings.get(address)?.id;
 
 /** The account without identities. */
@@ -219,7 +219,7 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
   const run = { ...noRun, ...input.run };
   const found = (of: List): readonly Listed[] => readById.flatMap((one) => (one.state === "found" && one.list === of ? [one.object] : []));
   return indexed({
-    resources: project.resources,
+    manifests: project.manifests,
     elsewhere: new Set(project.elsewhere.map(({ address }) => address)),
     identities: new Map(),
     naming: { ofLive: new Map(), ofManifest: new Map(), manifests: new Map() },
@@ -274,20 +274,20 @@ function identifyAll(
   const compared = new Set(input.compared);
   const problems: Problem[] = [];
   for (const kind of kinds)
-    for (const resource of account.resources) {
-      if (resource.kind !== kind.name || kind.identify === undefined) continue;
-      const isUnread = kind.lists(resource, account).some((list) => unreadLists.has(list));
-      const id = knownId(resource, input) ?? "";
+    for (const manifest of account.manifests) {
+      if (manifest.kind !== kind.name || kind.identify === undefined) continue;
+      const isUnread = kind.lists(manifest, account).some((list) => unreadLists.has(list));
+      const id = knownId(manifest, input) ?? "";
       const failure = failedIds.get(id);
       const identity =
         failure !== undefined && isFailedCreation(failure)
           ? blocked("E_CREATION_FAILED", creationFailed(id, failure))
           : isUnread || failure !== undefined
             ? unreadIdentity
-            : unlessUnread(resource, kind.identify(resource, view), kind.list === undefined ? [] : (entries.get(kind.list) ?? []));
-      identities.set(resource.address, identity);
-      if (identity.state === "blocked" && identity.code === "E_AMBIGUOUS" && compared.has(resource))
-        problems.push(problemIn(resource, "/metadata/name", { code: identity.code, message: `${resource.address}: ${identity.message}` }));
+            : unlessUnread(manifest, kind.identify(manifest, view), kind.list === undefined ? [] : (entries.get(kind.list) ?? []));
+      identities.set(manifest.address, identity);
+      if (identity.state === "blocked" && identity.code === "E_AMBIGUOUS" && compared.has(manifest))
+        problems.push(problemIn(manifest, "/metadata/name", { code: identity.code, message: `${manifest.address}: ${identity.message}` }));
     }
   return { identities, problems };
 }
@@ -299,11 +299,11 @@ const unreadIdentity: Identity = {
 };
 
 /** What looks missing may be an entry that could not be read. */
-function unlessUnread(resource: Resource, identity: Identity, entries: readonly UnreadEntry[]): Identity {
+function unlessUnread(manifest: Manifest, identity: Identity, entries: readonly UnreadEntry[]): Identity {
   const isMissing = identity.state === "absent" || (identity.state === "blocked" && missingCodes.has(identity.code));
-  const first = isMissing ? entries.find(({ name }) => mayHaveName(resource, name)) : undefined;
+  const first = isMissing ? entries.find(({ name }) => mayHaveName(manifest, name)) : undefined;
   if (first === undefined) return identity;
-  const { address } = resource;
+  const { address } = manifest;
   return blocked(
     "E_READ_FAILED",
     `It may be an entry of the list that could not be read: ${entryText(first)}. ${otherwise(address, "fix or remove that entry")}`,
@@ -365,28 +365,28 @@ function causeOf({ code, status, reason }: ServiceError): string {
  * is pinned or bound to it stays.
  */
 function withoutShared(input: ObserveInput, identities: ReadonlyMap<Address, Identity>): ReadonlyMap<Address, Identity> {
-  const { resources } = input.project;
-  const found = resources.flatMap((resource) => {
-    const identity = identities.get(resource.address);
-    return identity?.state === "found" ? [{ resource, ...identity }] : [];
+  const { manifests } = input.project;
+  const found = manifests.flatMap((manifest) => {
+    const identity = identities.get(manifest.address);
+    return identity?.state === "found" ? [{ manifest, ...identity }] : [];
   });
   const isLookedUp = ({ by }: (typeof found)[number]): boolean => by !== "pin" && by !== "binding";
-  const shared = grouped(found, ({ resource, id }) => `${resource.kind} ${id}`).flatMap((all) => {
+  const shared = grouped(found, ({ manifest, id }) => `${manifest.kind} ${id}`).flatMap((all) => {
     if (all.length === 1) return [];
     const names = enumerate(
-      all.map(({ resource }) => resource.address),
+      all.map(({ manifest }) => manifest.address),
       "and",
     );
     const message = `${names} refer to the same object, ${all[0].id}. Keep one of them, or pin other ids with metadata.id.`;
     const lookedUp = all.filter(isLookedUp);
     return (lookedUp.length > 0 && all.length - lookedUp.length === 1 ? lookedUp : all).map(
-      ({ resource }) => [resource.address, message] as const,
+      ({ manifest }) => [manifest.address, message] as const,
     );
   });
-  const alike = conflicts(resources, input.records.bindings).flatMap(({ pair, message }) =>
-    pair.filter((resource) => knownId(resource, input) === undefined).map(({ address }) => [address, message] as const),
+  const alike = conflicts(manifests, input.records.bindings).flatMap(({ pair, message }) =>
+    pair.filter((manifest) => knownId(manifest, input) === undefined).map(({ address }) => [address, message] as const),
   );
-  const idOf = new Map(found.map(({ resource, id }) => [resource.address, id]));
+  const idOf = new Map(found.map(({ manifest, id }) => [manifest.address, id]));
   const refused = [...alike, ...shared].map(
     ([address, message]) => [address, { ...blocked("E_SHARED_IDENTITY", message), ...defined({ id: idOf.get(address) }) }] as const,
   );
@@ -402,11 +402,11 @@ const nameDigests = ["/name", "/create/sourceConfig/name"];
  */
 function withoutExchanged(input: ObserveInput, identities: ReadonlyMap<Address, Identity>): ReadonlyMap<Address, Identity> {
   const { bindings } = input.records;
-  const changed = input.project.resources.flatMap((resource) => {
-    const { address, kind, id: pin } = resource;
+  const changed = input.project.manifests.flatMap((manifest) => {
+    const { address, kind, id: pin } = manifest;
     const binding = bindings.get(address);
     if (binding?.sent === undefined || (pin !== undefined && pin !== binding.id)) return [];
-    const now = kindNamed(kind)?.baseline?.(resource).sent;
+    const now = kindNamed(kind)?.baseline?.(manifest).sent;
     const name = nameDigests.find((path) => now?.[path] !== undefined && binding.sent?.[path] !== undefined) ?? "";
     const [was, is] = [binding.sent[name], now?.[name]];
     return was === is ? [] : [{ address, id: binding.id, was: `${kind} ${was}`, is: `${kind} ${is}` }];

@@ -5,11 +5,11 @@ import { locatedCause } from "../model/cause.ts";
 import { eachChange, withTraces } from "../model/changes.ts";
 import { canonicalJson, defined } from "../model/json/json.ts";
 import { fromPointer, type Pointer } from "../model/json/pointer.ts";
+import type { Manifest } from "../model/manifest.ts";
 import { getOrAdd } from "../model/maps.ts";
 import { nodePath } from "../model/nodes.ts";
 import type { Cause, Change, DraftFacts, DraftItem, Manual, Origin } from "../model/plan.ts";
 import { isError, type Locate, type Problem } from "../model/problem.ts";
-import type { Resource } from "../model/resource.ts";
 import type { ObservedAccount } from "./observe.ts";
 
 /** The same account, compared with the manifests of a base ref. */
@@ -39,7 +39,7 @@ export const unitsByObject = (account: AccountView, ofKinds: readonly Kind[] = k
     ofKinds.flatMap((kind) =>
       kind
         .units(
-          account.resources.filter((resource) => resource.kind === kind.name),
+          account.manifests.filter((manifest) => manifest.kind === kind.name),
           account,
         )
         .units.map((unit) => [objectOf({ kind, unit }), { kind, unit }] as const),
@@ -62,9 +62,9 @@ export function baseView(
 }
 
 /** The base manifests of the kinds that are compared. Names may have changed since, so all of a kind are needed. */
-export function baseResources(resources: readonly Resource[], compared: readonly Resource[]): readonly Resource[] {
+export function ofSameKinds(manifests: readonly Manifest[], compared: readonly Manifest[]): readonly Manifest[] {
   const wanted = new Set(compared.map(({ kind }) => kind));
-  return resources.filter(({ kind }) => wanted.has(kind));
+  return manifests.filter(({ kind }) => wanted.has(kind));
 }
 
 /** The differences of one unit, each with its origin. It is `unknown` without a base. */

@@ -7,10 +7,10 @@ import { selectorProblems, selectsByName } from "../kinds/written-names.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import { readOr } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
+import type { Manifest } from "../model/manifest.ts";
 import { getOrAdd } from "../model/maps.ts";
 import type { Loosened, Manual, Plan, Released } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
-import type { Resource } from "../model/resource.ts";
 import type { Reads } from "../model/service.ts";
 import { policiesIn } from "../policies/validate.ts";
 import type { RecordsState } from "../records/records.ts";
@@ -22,7 +22,7 @@ import type { PolicyCheck, Questions } from "./checks/policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
 import { checkLoosened } from "./loosened/index.ts";
 import { type ObservedAccount, observeAccount } from "./observe.ts";
-import { type BaseView, baseResources, baseView, unitsByObject } from "./origin.ts";
+import { type BaseView, baseView, ofSameKinds, unitsByObject } from "./origin.ts";
 import { orphanedObligations } from "./orphaned.ts";
 import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import type { Recovered } from "./recover.ts";
@@ -34,9 +34,9 @@ import type { LoadedProject, Round, Session } from "./session.ts";
 /** What one round read, and the manifests that it compares. */
 export interface RoundView extends ObservedAccount {
   /** The manifests in scope; none if the project has errors. */
-  readonly compared: readonly Resource[];
+  readonly compared: readonly Manifest[];
   /** The manifests in scope, with or without errors in the project. */
-  readonly inScope: readonly Resource[];
+  readonly inScope: readonly Manifest[];
   readonly base: BaseView | undefined;
   readonly claimColumns: ReturnType<typeof columnBudget>;
 }
@@ -50,13 +50,13 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
   const { settings } = project;
   const records = session.records();
   const { ignored, problems: expiredIgnores } = ignoring(settings.ignore, today);
-  const inScope = manifestsInScope(project.resources, scope);
+  const inScope = manifestsInScope(project.manifests, scope);
   const compared = hasErrors(project) ? [] : inScope;
   // Those of a part of the account check only that part.
-  const policies = scope === everything ? policiesIn(project.resources) : [];
+  const policies = scope === everything ? policiesIn(project.manifests) : [];
   const observe = (
-    from: Pick<LoadedProject, "resources" | "elsewhere" | "columnLabels">,
-    of: readonly Resource[],
+    from: Pick<LoadedProject, "manifests" | "elsewhere" | "columnLabels">,
+    of: readonly Manifest[],
     { review, ignored: isIgnored = ignored }: { readonly review?: Session["review"]; readonly ignored?: typeof ignored } = {},
   ): Promise<ObservedAccount> =>
     observeAccount({
@@ -86,9 +86,9 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
       : baseView(
           observed,
           // What a whole plan no longer has may be of any kind.
-          options.base.resources === project.resources
+          options.base.manifests === project.manifests
             ? observed
-            : await observe(options.base, scope === everything ? options.base.resources : baseResources(options.base.resources, compared), {
+            : await observe(options.base, scope === everything ? options.base.manifests : ofSameKinds(options.base.manifests, compared), {
                 review: options.base.review,
                 ignored: ignoring(options.base.settings?.ignore ?? [], today).ignored ?? (() => false),
               }),
@@ -109,7 +109,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
 function unknownIntegrations(
   { elsewhere }: LoadedProject,
   { account, unreadLists, entries }: ObservedAccount,
-  named: readonly Resource[],
+  named: readonly Manifest[],
 ): readonly Problem[] {
   if (unreadLists.has(integrations)) return [];
   const others = elsewhere.filter(({ kind }) => kind === kindNames.integration).map(({ name }) => name);
@@ -259,9 +259,9 @@ function releasedRelations(base: BaseView, account: AccountView): readonly Relea
   const current = unitsByObject(account, [...new Set(all.map(([, { kind }]) => kind))]);
   return all.flatMap(([object, { kind, unit: before }]) => {
     const now = current.get(object)?.unit;
-    const still = now && kind.related?.(now.resource, account);
+    const still = now && kind.related?.(now.manifest, account);
     if (still === undefined) return [];
-    return [...(kind.related?.(before.resource, base.account) ?? [])]
+    return [...(kind.related?.(before.manifest, base.account) ?? [])]
       .filter((id) => !still.has(id))
       .map((id) => ({ address: `${before.address}#${id}` as const, id, name: nameOfLive(id, base.account) ?? id, columns: 0 }));
   });
@@ -286,7 +286,7 @@ const nameOfLive = (id: string, account: AccountView): string | undefined =>
 /** An integration that a selector covered and that has another name now. */
 interface Left {
   readonly kind: Kind;
-  readonly resource: Resource;
+  readonly manifest: Manifest;
   readonly id: string;
   readonly before: string;
   readonly now: string;
@@ -310,24 +310,24 @@ async function checkCoverage(input: CoverageInput): Promise<Coverage> {
   const covered = new Map<Address, Map<string, string>>();
   const left: Left[] = [];
   const { byId } = account.list(integrations);
-  for (const resource of account.resources) {
-    const kind = kindNamed(resource.kind);
-    const selectors = (kind?.selection?.selectors(resource) ?? []).filter(({ names }) => names !== undefined);
+  for (const manifest of account.manifests) {
+    const kind = kindNamed(manifest.kind);
+    const selectors = (kind?.selection?.selectors(manifest) ?? []).filter(({ names }) => names !== undefined);
     if (kind === undefined || selectors.length === 0) continue;
-    const ids = getOrAdd(covered, resource.address, () => new Map<string, string>());
+    const ids = getOrAdd(covered, manifest.address, () => new Map<string, string>());
     for (const selector of selectors)
       for (const one of selectIntegrations(selector, account)) {
         const live = one.state === "found" ? byId.get(one.id) : undefined;
         if (live !== undefined) ids.set(live.id, live.name);
       }
     const labels = (id: string) => account.naming.manifests.get(id)?.labels ?? {};
-    for (const [id, before] of account.covered.get(resource.address) ?? []) {
+    for (const [id, before] of account.covered.get(manifest.address) ?? []) {
       const now = byId.get(id)?.name;
       const wasSelected = selectors.some((selector) => integrationMatcher(selector)({ names: [before], labels: labels(id) }));
-      if (now === undefined || now === before || ids.has(id) || !wasSelected || kind.selection?.covers(resource, id, account) === true)
+      if (now === undefined || now === before || ids.has(id) || !wasSelected || kind.selection?.covers(manifest, id, account) === true)
         continue;
       ids.set(id, before);
-      left.push({ kind, resource, id, before, now });
+      left.push({ kind, manifest, id, before, now });
     }
   }
   const manual = await Promise.all(left.map((one) => stepFor(one, left, input)));
@@ -340,18 +340,18 @@ const sortedRecord = (ids: ReadonlyMap<string, string>): Readonly<Record<string,
   Object.fromEntries([...ids].sort(([a], [b]) => byText(a, b)));
 
 async function stepFor(one: Left, all: readonly Left[], input: CoverageInput): Promise<Omit<Manual, "id">> {
-  const { kind, resource, id, before, now } = one;
+  const { kind, manifest, id, before, now } = one;
   const { account } = input;
   const isTaken = account.list(integrations).byName.has(before) || all.some((other) => other.before === before && other.id !== id);
-  const lost = (await kind.selection?.lost(resource, id, input)) ?? "";
-  const address = kind.schemas === undefined ? `${resource.address}#${id}` : schemasAddress(isTaken ? id : before);
+  const lost = (await kind.selection?.lost(manifest, id, input)) ?? "";
+  const address = kind.schemas === undefined ? `${manifest.address}#${id}` : schemasAddress(isTaken ? id : before);
   return {
     address,
     path: "/name",
-    manifests: [resource.address],
+    manifests: [manifest.address],
     expected: before,
     actual: now,
-    instruction: `Integration ${before} (${id}) was renamed ${now} and left ${resource.address}: ${lost}. To keep it as it was, add ${JSON.stringify(now)} to the names of the selector. If that is no longer needed, give it up:`,
+    instruction: `Integration ${before} (${id}) was renamed ${now} and left ${manifest.address}: ${lost}. To keep it as it was, add ${JSON.stringify(now)} to the names of the selector. If that is no longer needed, give it up:`,
     command: giveUpCommand(address),
     // The records show it, also without a base.
     origin: "drift",

@@ -4,8 +4,8 @@ import { nameMatcher, namesMatcher } from "../kinds/patterns/names.ts";
 import { type Address, isRelation, kindOf, mayMatchKind, objectAddress, objectPattern } from "../model/address.ts";
 import { isObject } from "../model/json/json.ts";
 import { fromPointer, type Pointer, toPointer } from "../model/json/pointer.ts";
+import type { Manifest } from "../model/manifest.ts";
 import { below, type Problem, problemAt } from "../model/problem.ts";
-import type { Resource } from "../model/resource.ts";
 import type { IgnoreEntry } from "../model/settings/config.ts";
 import { didYouMean } from "../text/suggest.ts";
 
@@ -86,9 +86,9 @@ export function scopeOfAddresses(addresses: ReadonlySet<Address>, settled: Reado
 }
 
 /** The manifests that can have units in scope: of a layered kind, all of them if any is. */
-export function manifestsInScope(resources: readonly Resource[], scope: Scope): readonly Resource[] {
+export function manifestsInScope(manifests: readonly Manifest[], scope: Scope): readonly Manifest[] {
   return kinds.flatMap((kind) => {
-    const ofKind = resources.filter((resource) => resource.kind === kind.name);
+    const ofKind = manifests.filter((manifest) => manifest.kind === kind.name);
     const named = ofKind.filter(({ address }) => scope.manifest(address, kind));
     return kind.schemas !== undefined && named.length > 0 ? ofKind : named;
   });
@@ -178,9 +178,9 @@ export function ignoredPaths(entries: readonly IgnoreEntry[], today: string): Ig
 const nodeFields: ReadonlySet<string> = new Set(["enabled", "hashed", "syncMode", "cursorField"]);
 
 /** Undefined if the object, or what its manifest declares, has the path, or if that is not known. */
-function missIn({ kind, unit: { address, resource } }: KindUnit, live: unknown, names: readonly string[]): Miss | undefined {
+function missIn({ kind, unit: { address, manifest } }: KindUnit, live: unknown, names: readonly string[]): Miss | undefined {
   if (live === undefined) return undefined;
-  const { spec } = resource;
+  const { spec } = manifest;
   const isNode = kind.schemas !== undefined && nodeFields.has(names.at(-1) ?? "");
   const roots =
     kind.schemas === undefined

@@ -16,7 +16,7 @@ import type { Scope } from "./scope.ts";
 /** Manifests and settings, read and checked (manifests/project.ts). */
 export type LoadedProject = Pick<
   Project,
-  "settings" | "resources" | "elsewhere" | "columnLabels" | "problems" | "locate" | "manifestDigest" | "patterns" | "catalog"
+  "settings" | "manifests" | "elsewhere" | "columnLabels" | "problems" | "locate" | "manifestDigest" | "patterns" | "catalog"
 >;
 
 /** A project and one account: what plan, drift and apply work with. Only apply has a writer. */

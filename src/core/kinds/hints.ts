@@ -1,6 +1,6 @@
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
+import { type Manifest, problemIn } from "../model/manifest.ts";
 import type { Problem } from "../model/problem.ts";
-import { problemIn, type Resource } from "../model/resource.ts";
 
 // The service documents no lists of values, so no value is refused. The lists below are those of its public descriptions.
 
@@ -24,11 +24,11 @@ const knownValues = {
 } as const satisfies Readonly<Record<string, KnownValues>>;
 
 /** A hint for a value that dimsync does not know. It does not quote the value, which may come from the environment. */
-export function unknownValue(resource: Resource, pointer: Pointer): readonly Problem[] {
+export function unknownValue(manifest: Manifest, pointer: Pointer): readonly Problem[] {
   const member = pointer.slice(pointer.lastIndexOf("/") + 1);
-  const value = atPointer(resource, pointer);
+  const value = atPointer(manifest, pointer);
   const known = Object.hasOwn(knownValues, member) ? knownValues[member as keyof typeof knownValues] : undefined;
   if (known === undefined || typeof value !== "string" || known.has(value)) return [];
   const message = `dimsync does not know this value of ${member}, and sends it as it is. It knows ${known.shown}. Check that the service accepts it before you apply.`;
-  return [problemIn(resource, pointer, { code: "I_VALUE_NOT_KNOWN", severity: "info", message })];
+  return [problemIn(manifest, pointer, { code: "I_VALUE_NOT_KNOWN", severity: "info", message })];
 }

@@ -2,20 +2,20 @@ import { type Address, type Binding, byText, kindOf } from "../model/address.ts"
 import { ServiceError } from "../model/errors.ts";
 import { isObject, type JsonValue } from "../model/json/json.ts";
 import { urlPath } from "../model/json/pointer.ts";
+import type { Manifest } from "../model/manifest.ts";
 import type { Blocked, Deferred, DraftItem } from "../model/plan.ts";
-import type { Resource } from "../model/resource.ts";
 import type { Listed } from "../model/service.ts";
 import type { Code } from "../model/titles.ts";
 import { shellWord } from "../text/shell.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Identity, type Unit, type Units } from "./kind.ts";
 
 /** The pinned id, else the bound one, else one that was recovered; undefined if there is none. */
-export function boundIdentity(resource: Resource, account: AccountView): Identity | undefined {
-  const bound = account.bindings.get(resource.address)?.id;
-  const id = resource.id ?? bound;
-  const recovered = account.recovered.get(resource.address);
+export function boundIdentity(manifest: Manifest, account: AccountView): Identity | undefined {
+  const bound = account.bindings.get(manifest.address)?.id;
+  const id = manifest.id ?? bound;
+  const recovered = account.recovered.get(manifest.address);
   if (id === undefined) return recovered === undefined ? undefined : { state: "found", id: recovered, by: "recovered" };
-  return account.goneIds.has(id) ? { state: "gone", id } : { state: "found", id, by: resource.id === undefined ? "binding" : "pin" };
+  return account.goneIds.has(id) ? { state: "gone", id } : { state: "found", id, by: manifest.id === undefined ? "binding" : "pin" };
 }
 
 /** Why the live object is not known, or must not be created. */
@@ -44,7 +44,7 @@ interface Candidate extends Listed {
  * Whether a live object with this name may be the manifest's, although nothing else of it is shown. A service that names an integration
  * itself uses the name of its source. Undefined: the name is not shown either.
  */
-export function mayHaveName({ name, spec }: Resource, shown: string | undefined): boolean {
+export function mayHaveName({ name, spec }: Manifest, shown: string | undefined): boolean {
   const nameIn = (part: unknown): unknown => (isObject(part) ? part["name"] : undefined);
   const { match, expect, settings, create } = isObject(spec) ? spec : {};
   const source = nameIn(isObject(create) ? create["sourceConfig"] : undefined);
@@ -59,23 +59,23 @@ export function mayHaveName({ name, spec }: Resource, shown: string | undefined)
 export const otherwise = (address: Address, repair: string): string =>
   `If it is the same, bind it. Otherwise, ${repair} in the service; until then, --exclude ${shellWord(address)} leaves the manifest out.`;
 
-/** What is recorded for the object `id`, under the resource's address or under the one that it was renamed from. */
-export function recordOf(resource: Resource, id: string, account: AccountView): Binding | undefined {
-  const own = account.bindings.get(resource.address);
+/** What is recorded for the object `id`, under the manifest's address or under the one that it was renamed from. */
+export function recordOf(manifest: Manifest, id: string, account: AccountView): Binding | undefined {
+  const own = account.bindings.get(manifest.address);
   if (own?.id === id) return own;
-  const from = renamedFrom(resource, id, account);
+  const from = renamedFrom(manifest, id, account);
   return from === undefined ? undefined : account.bindings.get(from);
 }
 
 /** The address that the object `id` is or was recorded under, if no manifest has that address any more. */
-export function renamedFrom(resource: Resource, id: string, { lookup }: AccountView): Address | undefined {
-  return lookup.recorded.get(id)?.find((address) => kindOf(address) === resource.kind && !lookup.resources.has(address));
+export function renamedFrom(manifest: Manifest, id: string, { lookup }: AccountView): Address | undefined {
+  return lookup.recorded.get(id)?.find((address) => kindOf(address) === manifest.kind && !lookup.manifests.has(address));
 }
 
 /** The other manifests that have the object `id` in their records. */
-export const recordedFor = (resource: Resource, id: string, { lookup }: AccountView): readonly Address[] =>
+export const recordedFor = (manifest: Manifest, id: string, { lookup }: AccountView): readonly Address[] =>
   (lookup.recorded.get(id) ?? []).filter(
-    (address) => address !== resource.address && kindOf(address) === resource.kind && lookup.resources.has(address),
+    (address) => address !== manifest.address && kindOf(address) === manifest.kind && lookup.manifests.has(address),
   );
 
 /**
@@ -83,33 +83,33 @@ export const recordedFor = (resource: Resource, id: string, { lookup }: AccountV
  * record. It sends nothing.
  */
 export function bindItem(
-  resource: Resource,
+  manifest: Manifest,
   live: { readonly id: string; readonly name: string | undefined },
   account: AccountView,
   record: Omit<Binding, "id"> = {},
 ): readonly DraftItem[] {
   const { id } = live;
-  const before = account.bindings.get(resource.address);
-  if (before?.id === id) return record.secretVersion === undefined ? [] : [versionItem(resource, live, record.secretVersion)];
-  const from = renamedFrom(resource, id, account);
+  const before = account.bindings.get(manifest.address);
+  if (before?.id === id) return record.secretVersion === undefined ? [] : [versionItem(manifest, live, record.secretVersion)];
+  const from = renamedFrom(manifest, id, account);
   return [
     {
-      ...emptyBind(resource, live),
+      ...emptyBind(manifest, live),
       ...(from === undefined ? {} : { renamedFrom: from }),
       changes: [{ path: "/id", ...(before === undefined ? {} : { before: before.id }), after: id, risk: "neutral" }],
-      binding: { ...recordOf(resource, id, account), ...record, id },
+      binding: { ...recordOf(manifest, id, account), ...record, id },
     },
   ];
 }
 
 /** Records the secretVersion of an object whose record has none. */
-const versionItem = (resource: Resource, live: Parameters<typeof bindItem>[1], secretVersion: number): DraftItem => ({
-  ...emptyBind(resource, live),
+const versionItem = (manifest: Manifest, live: Parameters<typeof bindItem>[1], secretVersion: number): DraftItem => ({
+  ...emptyBind(manifest, live),
   changes: [{ path: "/secretVersion", after: secretVersion, risk: "neutral" }],
   binding: { id: live.id, secretVersion },
 });
 
-const emptyBind = ({ address, kind }: Resource, { id, name }: Parameters<typeof bindItem>[1]) => ({
+const emptyBind = ({ address, kind }: Manifest, { id, name }: Parameters<typeof bindItem>[1]) => ({
   address,
   kind,
   action: "bind" as const,
@@ -120,27 +120,27 @@ const emptyBind = ({ address, kind }: Resource, { id, name }: Parameters<typeof 
 
 /** The units of manifests that describe one object each, and those that have none. `desired`: what a manifest that waits would create. */
 export function unitPerManifest<Spec>(
-  resources: readonly Resource[],
+  manifests: readonly Manifest[],
   { identities }: AccountView,
   desired: (spec: Spec) => JsonValue = () => null,
-): Units<Unit & { readonly resource: Resource<Spec> }> {
-  const units: (Unit & { readonly resource: Resource<Spec> })[] = [];
+): Units<Unit & { readonly manifest: Manifest<Spec> }> {
+  const units: (Unit & { readonly manifest: Manifest<Spec> })[] = [];
   const unknown: Blocked[] = [];
   const deferred: Deferred[] = [];
-  for (const resource of resources as readonly Resource<Spec>[]) {
-    const { address } = resource;
+  for (const manifest of manifests as readonly Manifest<Spec>[]) {
+    const { address } = manifest;
     const identity = identities.get(address);
     if (identity?.state === "blocked") {
       const { state: _state, id: _id, ...why } = identity;
       unknown.push({ address, ...why });
-    } else if (identity?.state === "waits") deferred.push({ address, waitsFor: identity.on, desired: desired(resource.spec) });
-    else units.push({ address, resource, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
+    } else if (identity?.state === "waits") deferred.push({ address, waitsFor: identity.on, desired: desired(manifest.spec) });
+    else units.push({ address, manifest, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
   }
   return { units, blocked: unknown, deferred, problems: [] };
 }
 
 /** An object whose id returns 404 is never created again automatically: the user decides. */
-export function goneObject({ address, id: pin }: Resource, id: string): DiffResult {
+export function goneObject({ address, id: pin }: Manifest, id: string): DiffResult {
   const forget = pin === undefined ? "unbind the address" : "unbind the address, remove metadata.id,";
   const instruction = `${address} refers to ${id}, which is gone from the account. dimsync never creates it again automatically. Remove the manifest; or ${forget} and plan again to look for another object, or to create one.`;
   return { ...emptyDiff, manual: [{ address, path: "", instruction, command: `dimsync unbind ${shellWord(address)}` }] };

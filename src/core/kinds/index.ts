@@ -1,5 +1,5 @@
 import type { Bindings } from "../model/address.ts";
-import type { Resource } from "../model/resource.ts";
+import type { Manifest } from "../model/manifest.ts";
 import type { List } from "../model/service.ts";
 import { asset } from "./asset/index.ts";
 import { integration } from "./integration/index.ts";
@@ -46,8 +46,8 @@ export const kindNamed = (name: string): Kind | undefined => kindsByName.get(nam
 export const manifestKindNamed = (name: string): ManifestKind | undefined => manifestKindsByName.get(name);
 
 /** Manifests that describe the same object, as far as the manifests and the bindings show it. */
-export const conflicts = (resources: readonly Resource[], bindings: Bindings): readonly Conflict[] =>
+export const conflicts = (manifests: readonly Manifest[], bindings: Bindings): readonly Conflict[] =>
   kinds.flatMap((kind) => {
-    const ofKind = resources.filter((resource) => resource.kind === kind.name);
+    const ofKind = manifests.filter((manifest) => manifest.kind === kind.name);
     return kind.conflicts?.(ofKind, bindings) ?? [];
   });

@@ -5,10 +5,10 @@ import type { JsonObject, JsonValue } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { KeptById, KeptIntegration } from "../model/kept.ts";
 import type { LiveSchemas } from "../model/live.ts";
+import type { IntegrationSelector, IntegrationSpec, Manifest, Reference } from "../model/manifest.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Blocked, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject, NotKept } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
-import type { IntegrationSelector, IntegrationSpec, Reference, Resource } from "../model/resource.ts";
 import type { List, PlannedRequest, Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { ClientSettings } from "../model/settings/config.ts";
 import type { Code } from "../model/titles.ts";
@@ -17,12 +17,12 @@ import type { LabelRoots } from "./patterns/labels.ts";
 
 /** How manifests of a kind select integrations by their names in the account. */
 interface Selection {
-  selectors(resource: Resource): readonly IntegrationSelector[];
+  selectors(manifest: Manifest): readonly IntegrationSelector[];
   /** Whether manifests name the integration, so that its rename is known. */
-  covers(resource: Resource, id: string, account: AccountView): boolean;
+  covers(manifest: Manifest, id: string, account: AccountView): boolean;
   /** What an integration loses that the manifest no longer selects: a clause. May read it. */
   lost(
-    resource: Resource,
+    manifest: Manifest,
     id: string,
     run: { readonly account: AccountView; readonly reads: Reads; readonly needs: ReadNeeds },
   ): Promise<string>;
@@ -53,7 +53,7 @@ interface IntegrationNaming {
   /** By the address of a manifest, whose integration may not exist yet. */
   readonly ofManifest: ReadonlyMap<Address, string>;
   /** The manifests of live integrations, by live id. */
-  readonly manifests: ReadonlyMap<string, Resource<IntegrationSpec>>;
+  readonly manifests: ReadonlyMap<string, Manifest<IntegrationSpec>>;
 }
 
 /**
@@ -61,7 +61,7 @@ interface IntegrationNaming {
  * changes.
  */
 export interface AccountView {
-  readonly resources: readonly Resource[];
+  readonly manifests: readonly Manifest[];
   /** The manifests that belong to other targets only. */
   readonly elsewhere: ReadonlySet<Address>;
   /** While a kind identifies, only the kinds before it in the registry; later, all. */
@@ -131,7 +131,7 @@ export interface ReadNeeds {
 /** What is compared as one: usually a manifest; the schemas of one integration. */
 export interface Unit {
   readonly address: Address;
-  readonly resource: Resource;
+  readonly manifest: Manifest;
   /** Absent if the object does not exist yet. */
   readonly liveId?: string;
 }
@@ -192,7 +192,7 @@ type Existing = readonly string[] | "gone";
 export interface ManifestKind {
   readonly name: string;
   /** Names of other manifests that the manifest uses. */
-  references(resource: Resource): readonly Reference[];
+  references(manifest: Manifest): readonly Reference[];
   /** `lifecycle.create` of manifests that do not set it. Default: "ifMissing". */
   readonly defaultCreate?: "never";
   /** Path of a map in which all keys, at any depth, are names of the source, such as tables. */
@@ -200,7 +200,7 @@ export interface ManifestKind {
   /** Whether `key` at `path` is not a secret although its name looks like one: the name of a label, for example. */
   isPlainKey?(path: readonly (string | number)[], key: string): boolean;
   /** What the schema cannot say: what the service may refuse or accept without effect, and members that need others. */
-  hints?(resource: Resource): readonly Problem[];
+  hints?(manifest: Manifest): readonly Problem[];
   /** Why the service returns this field but the manifest can't set it, and what to write instead. Asked for unknown keys. */
   readOnlyField?(parent: Pointer, key: string): string | undefined;
 }
@@ -221,7 +221,7 @@ export interface LiveView {
 
 /** Two manifests that cannot be distinguished. */
 export interface Conflict {
-  readonly pair: readonly [Resource, Resource];
+  readonly pair: readonly [Manifest, Manifest];
   /** Why, and what to do. */
   readonly message: string;
   /** Of what they have in common. */
@@ -237,9 +237,9 @@ export interface ImportedObjects<Live extends NamedObject = NamedObject> {
   /** The ids of objects that are imported with this one. */
   needs?(live: Live): readonly string[];
   /** Whether a manifest that no live object is identified with describes this one. `slug`: the name that import would give it. */
-  fits?(resource: Resource, live: Live, slug: string): boolean;
-  /** What is recorded besides the id; `resource` is absent for a new manifest. */
-  record?(resource: Resource | undefined): Omit<Binding, "id">;
+  fits?(manifest: Manifest, live: Live, slug: string): boolean;
+  /** What is recorded besides the id; `manifest` is absent for a new manifest. */
+  record?(manifest: Manifest | undefined): Omit<Binding, "id">;
   /** A manifest that declares the live values, so that the plan after it is empty. `live` is whole. */
   manifest(live: Live, context: ImportContext): ImportedManifest;
 }
@@ -272,26 +272,26 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   /** How `get` prints these objects; absent if it does not. */
   readonly liveView?: LiveView;
   /** The lists that comparing this manifest needs. */
-  lists(resource: Resource, defaults: Pick<AccountView, "taggedBy" | "isDrift" | "extended">): readonly List[];
+  lists(manifest: Manifest, defaults: Pick<AccountView, "taggedBy" | "isDrift" | "extended">): readonly List[];
   /** The list in which the service shows these objects; absent if it has none (assets). */
   readonly list?: List<NamedObject>;
   /** Absent if import writes its manifests in another way, or none. */
   readonly imported?: ImportedObjects;
-  identify?(resource: Resource, account: AccountView): Identity;
+  identify?(manifest: Manifest, account: AccountView): Identity;
   /** Manifests that describe the same object, as far as the manifests and the records show it. */
-  conflicts?(resources: readonly Resource[], bindings: Bindings): readonly Conflict[];
+  conflicts?(manifests: readonly Manifest[], bindings: Bindings): readonly Conflict[];
   /** Where a spec can have the value of a field of the live object; absent: only at the same path. */
   places?(path: Pointer): readonly Pointer[];
   /** What `bind --accept` records for a live object; absent: only the id. */
-  baseline?(resource: Resource): Omit<Binding, "id">;
-  units(resources: readonly Resource[], account: AccountView): Units<U>;
+  baseline?(manifest: Manifest): Omit<Binding, "id">;
+  units(manifests: readonly Manifest[], account: AccountView): Units<U>;
   /** Reads what comparing the unit needs beyond the lists; undefined: the object is gone. Called for units with a liveId. */
   observe?(unit: U, reads: Reads, needs: ReadNeeds): Promise<Live | undefined>;
   diff(unit: U, live: Live | undefined, account: AccountView): DiffResult;
   /** Absent if its manifests have no selectors of integrations. */
   readonly selection?: Selection;
   /** The live ids of the resources that the manifest relates the object to; undefined if the plan shows each relation that it does not. */
-  related?(resource: Resource, account: AccountView): ReadonlySet<string> | undefined;
+  related?(manifest: Manifest, account: AccountView): ReadonlySet<string> | undefined;
   /** Of the kind whose units are the schemas of integrations. */
   readonly schemas?: SchemasOf<U, Live>;
   /** Whether an object that is created as `desired` starts to replicate data at once. */

@@ -1,42 +1,42 @@
 import type { Pointer } from "../model/json/pointer.ts";
+import { type Manifest, problemIn } from "../model/manifest.ts";
 import type { Problem, ProblemText } from "../model/problem.ts";
-import { problemIn, type Resource } from "../model/resource.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { isPolicy, isRuleSet, isSchemaConfig } from "./manifests.ts";
 import { wantedLabels } from "./patterns/labels.ts";
 
 /** `label` of one match. */
 interface LabelReference {
-  readonly resource: Resource;
+  readonly manifest: Manifest;
   readonly pointer: Pointer;
   readonly label: string | readonly string[];
 }
 
 /** Where manifests match columns by label. */
-export function labelReferences(resources: readonly Resource[]): readonly LabelReference[] {
-  return resources.flatMap((resource): readonly LabelReference[] => {
-    if (isPolicy(resource)) {
-      const label = resource.spec.when?.column?.label;
-      return label === undefined ? [] : [{ resource, pointer: "/spec/when/column/label", label }];
+export function labelReferences(manifests: readonly Manifest[]): readonly LabelReference[] {
+  return manifests.flatMap((manifest): readonly LabelReference[] => {
+    if (isPolicy(manifest)) {
+      const label = manifest.spec.when?.column?.label;
+      return label === undefined ? [] : [{ manifest, pointer: "/spec/when/column/label", label }];
     }
-    if (!isSchemaConfig(resource) && !isRuleSet(resource)) return [];
-    const { rules = [] } = resource.spec;
-    const expected = isSchemaConfig(resource) ? (resource.spec.expect ?? []) : [];
+    if (!isSchemaConfig(manifest) && !isRuleSet(manifest)) return [];
+    const { rules = [] } = manifest.spec;
+    const expected = isSchemaConfig(manifest) ? (manifest.spec.expect ?? []) : [];
     const matches = [
       ...rules.map((rule, index) => ({ label: "match" in rule ? rule.match.label : undefined, pointer: `/spec/rules/${index}` })),
       ...expected.map(({ match }, index) => ({ label: match.label, pointer: `/spec/expect/${index}` })),
     ];
-    return matches.flatMap(({ label, pointer }) => (label === undefined ? [] : [{ resource, pointer: `${pointer}/match/label`, label }]));
+    return matches.flatMap(({ label, pointer }) => (label === undefined ? [] : [{ manifest, pointer: `${pointer}/match/label`, label }]));
   });
 }
 
 /** Labels that no Classification defines: nothing would match them, so that data would stay readable without notice. */
-export function unknownLabels(resources: readonly Resource[], defined: readonly string[]): readonly Problem[] {
-  return labelReferences(resources).flatMap(({ resource, pointer, label }) =>
+export function unknownLabels(manifests: readonly Manifest[], defined: readonly string[]): readonly Problem[] {
+  return labelReferences(manifests).flatMap(({ manifest, pointer, label }) =>
     (wantedLabels(label) ?? []).flatMap((name, index): readonly Problem[] => {
       if (defined.includes(name)) return [];
       const at = typeof label === "string" ? pointer : `${pointer}/${index}`;
-      return [problemIn(resource, at, unknownLabel(`${resource.address} matches`, name, defined))];
+      return [problemIn(manifest, at, unknownLabel(`${manifest.address} matches`, name, defined))];
     }),
   );
 }

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { canonicalJson, type JsonObject } from "../model/json/json.ts";
 import { leavesOf } from "../model/json/leaves.ts";
 import type { Pointer } from "../model/json/pointer.ts";
+import { locationIn, type Manifest } from "../model/manifest.ts";
 import type { DraftFacts, PathChange } from "../model/plan.ts";
-import { locationIn, type Resource } from "../model/resource.ts";
 import { isSecretReference } from "../model/settings/secret.ts";
 
 /** 12 hex digits show a difference, and are too few to guess a value from. */
@@ -32,8 +32,8 @@ export function changedLeaves(
 
 /** What the body of a create sends. `placeOf`: where the manifest has a value of the body; default: at the same path below spec. */
 export const createChanges = (
-  resource: Resource,
+  manifest: Manifest,
   body: JsonObject,
   placeOf: (path: Pointer) => Pointer = (path) => `/spec${path}`,
 ): readonly PathChange<DraftFacts>[] =>
-  leavesOf(body).map(({ path, value }) => ({ path, after: value, risk: "neutral", cause: { place: locationIn(resource, placeOf(path)) } }));
+  leavesOf(body).map(({ path, value }) => ({ path, after: value, risk: "neutral", cause: { place: locationIn(manifest, placeOf(path)) } }));

@@ -2,8 +2,8 @@ import { idOf, listOf, memberOf, optionalTextOf, type Part, shownFlag, shownText
 import { readNow } from "../model/errors.ts";
 import { defined, isObject, type JsonValue } from "../model/json/json.ts";
 import type { LiveIntegration, LiveReference, LiveUser } from "../model/live.ts";
+import type { IntegrationCreate, IntegrationSettings } from "../model/manifest.ts";
 import type { Risk } from "../model/plan.ts";
-import type { IntegrationCreate, IntegrationSettings } from "../model/resource.ts";
 import type { List } from "../model/service.ts";
 import { decodeFields, type Fields, type LiveOf } from "./fields.ts";
 

@@ -1,7 +1,7 @@
 import type { Address } from "../model/address.ts";
 import type { LiveIntegration } from "../model/live.ts";
+import type { Manifest } from "../model/manifest.ts";
 import { getOrAdd, groupBy } from "../model/maps.ts";
-import type { Resource } from "../model/resource.ts";
 import type { List, Listed } from "../model/service.ts";
 import type { AccountView } from "./kind.ts";
 import { integrations } from "./lists.ts";
@@ -31,7 +31,7 @@ export function accountLists(read: ReadonlyMap<string, readonly Listed[]>): Acco
 
 /** Manifests, records and integrations by what they are searched for. */
 export interface AccountLookup {
-  readonly resources: ReadonlyMap<Address, Resource>;
+  readonly manifests: ReadonlyMap<Address, Manifest>;
   /** By the name of the source. */
   readonly integrationsBySource: ReadonlyMap<string, readonly LiveIntegration[]>;
   /** The addresses that bindings, then earlier creates, have an id for, by that id. */
@@ -40,14 +40,14 @@ export interface AccountLookup {
 
 /** The account with its lookup. Call it again after its manifests, records or lists are replaced. */
 export function indexed(account: Omit<AccountView, "lookup">): AccountView {
-  const { resources, bindings, earlierCreates } = account;
+  const { manifests, bindings, earlierCreates } = account;
   const recorded = [
     ...[...bindings].map(([address, { id }]) => ({ address, id })),
     ...earlierCreates.flatMap(({ address, id }) => (id === undefined ? [] : [{ address, id }])),
   ];
   const addresses = [...groupBy(recorded, ({ id }) => id)].map(([id, group]) => [id, group.map(({ address }) => address)] as const);
   const lookup: AccountLookup = {
-    resources: new Map(resources.map((resource) => [resource.address, resource])),
+    manifests: new Map(manifests.map((manifest) => [manifest.address, manifest])),
     integrationsBySource: groupBy(account.list(integrations).items, ({ source }) => source?.name ?? ""),
     recorded: new Map(addresses),
   };

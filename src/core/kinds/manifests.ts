@@ -2,12 +2,12 @@ import { type Address, integrationOfSchemas, schemasKind, toAddress } from "../m
 import type {
   ClassificationSpec,
   IntegrationSpec,
+  Manifest,
   PolicySpec,
-  Resource,
   RuleSetSpec,
   SchemaConfigSpec,
   TagSpec,
-} from "../model/resource.ts";
+} from "../model/manifest.ts";
 
 // The names of the kinds, for code that handles one kind of manifest only. test/architecture.test.ts refuses
 // them as literals outside this folder. What holds for every kind belongs in `Kind` (kind.ts) instead.
@@ -25,13 +25,13 @@ export const kindNames = {
 
 // The JSON Schema of a kind is what makes these predicates true.
 
-export const isIntegration = (resource: Resource): resource is Resource<IntegrationSpec> => resource.kind === kindNames.integration;
-export const isTag = (resource: Resource): resource is Resource<TagSpec> => resource.kind === kindNames.tag;
-export const isSchemaConfig = (resource: Resource): resource is Resource<SchemaConfigSpec> => resource.kind === kindNames.schemaConfig;
-export const isRuleSet = (resource: Resource): resource is Resource<RuleSetSpec> => resource.kind === kindNames.ruleSet;
-export const isClassification = (resource: Resource): resource is Resource<ClassificationSpec> =>
-  resource.kind === kindNames.classification;
-export const isPolicy = (resource: Resource): resource is Resource<PolicySpec> => resource.kind === kindNames.policy;
+export const isIntegration = (manifest: Manifest): manifest is Manifest<IntegrationSpec> => manifest.kind === kindNames.integration;
+export const isTag = (manifest: Manifest): manifest is Manifest<TagSpec> => manifest.kind === kindNames.tag;
+export const isSchemaConfig = (manifest: Manifest): manifest is Manifest<SchemaConfigSpec> => manifest.kind === kindNames.schemaConfig;
+export const isRuleSet = (manifest: Manifest): manifest is Manifest<RuleSetSpec> => manifest.kind === kindNames.ruleSet;
+export const isClassification = (manifest: Manifest): manifest is Manifest<ClassificationSpec> =>
+  manifest.kind === kindNames.classification;
+export const isPolicy = (manifest: Manifest): manifest is Manifest<PolicySpec> => manifest.kind === kindNames.policy;
 
 export const assetAddress = (name: string): Address => toAddress(kindNames.asset, name);
 export const tagAddress = (name: string): Address => toAddress(kindNames.tag, name);

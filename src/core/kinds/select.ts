@@ -1,8 +1,8 @@
 import { type Address, byText, kindOf, objectAddress, schemasKind } from "../model/address.ts";
 import { own } from "../model/json/json.ts";
 import type { LiveIntegration } from "../model/live.ts";
+import type { IntegrationRef, IntegrationSelector, IntegrationSpec, Manifest, SchemaConfigSpec } from "../model/manifest.ts";
 import { getOrAdd, once } from "../model/maps.ts";
-import type { IntegrationRef, IntegrationSelector, IntegrationSpec, Resource, SchemaConfigSpec } from "../model/resource.ts";
 import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { candidateTexts } from "./identity.ts";
@@ -38,7 +38,7 @@ export function fromIdentity(address: Address, name: string, identity: Identity 
 
 const unresolved = (name: string, code: Code, message: string): Selected => ({ state: "unresolved", code, message, name });
 
-const integrationManifests = (account: AccountView): readonly Resource<IntegrationSpec>[] => account.resources.filter(isIntegration);
+const integrationManifests = (account: AccountView): readonly Manifest<IntegrationSpec>[] => account.manifests.filter(isIntegration);
 
 /** The name of a live integration in addresses. */
 export const nameInAddresses = (id: string, { naming }: AccountView): string => naming.ofLive.get(id) ?? id;
@@ -73,16 +73,16 @@ function namingOf(account: AccountView): AccountView["naming"] {
     account.list(integrations).items.map(({ id, name }) => [id, isUsable(name) && owners.get(name) === id ? name : id]),
   );
   const ofManifest = new Map<Address, string>();
-  const manifests = new Map<string, Resource<IntegrationSpec>>();
-  for (const resource of integrationManifests(account)) {
-    const identity = account.identities.get(resource.address);
+  const manifests = new Map<string, Manifest<IntegrationSpec>>();
+  for (const manifest of integrationManifests(account)) {
+    const identity = account.identities.get(manifest.address);
     const id = identity?.state === "found" ? identity.id : undefined;
-    const owner = owners.get(resource.name);
-    const name = owner === undefined || owner === id ? resource.name : resource.address;
-    ofManifest.set(resource.address, name);
+    const owner = owners.get(manifest.name);
+    const name = owner === undefined || owner === id ? manifest.name : manifest.address;
+    ofManifest.set(manifest.address, name);
     if (id === undefined) continue;
     ofLive.set(id, name);
-    manifests.set(id, resource);
+    manifests.set(id, manifest);
   }
   return { ofLive, ofManifest, manifests };
 }
@@ -96,7 +96,7 @@ function addressesIn(account: AccountView): AccountView["addressesOf"] {
 /** The SchemaConfigs that select each integration, by the address of its schemas. */
 function selectingConfigs(account: AccountView): ReadonlyMap<Address, readonly Address[]> {
   const found = new Map<Address, Address[]>();
-  for (const config of account.resources.filter(isSchemaConfig))
+  for (const config of account.manifests.filter(isSchemaConfig))
     for (const selected of selectedBy(config.spec, account)) getOrAdd(found, schemasOf(selected, account), () => []).push(config.address);
   return found;
 }
@@ -118,7 +118,7 @@ export const unknownIntegration = (name: string, known: readonly string[]): stri
 export function selectIntegration(ref: IntegrationRef, account: AccountView): Selected {
   if (typeof ref === "object") return { state: "found", id: ref.id, name: nameInAddresses(ref.id, account) };
   const address = integrationAddress(ref);
-  if (account.lookup.resources.has(address)) return fromIdentity(address, ref, account.identities.get(address));
+  if (account.lookup.manifests.has(address)) return fromIdentity(address, ref, account.identities.get(address));
   const named = account.list(integrations).byName.get(ref) ?? [];
   const [first] = named;
   if (first === undefined) {
@@ -180,12 +180,12 @@ export function selectIntegrations(selector: IntegrationSelector, account: Accou
   const matches = integrationMatcher(selector);
   const declared = new Set<string>();
   const found = new Map<string, Selected>();
-  for (const resource of integrationManifests(account)) {
-    const identity = account.identities.get(resource.address);
+  for (const manifest of integrationManifests(account)) {
+    const identity = account.identities.get(manifest.address);
     const liveName = identity?.state === "found" ? account.list(integrations).byId.get(identity.id)?.name : undefined;
     if (identity?.state === "found") declared.add(identity.id);
-    if (matches({ names: liveName === undefined ? [resource.name] : [resource.name, liveName], labels: resource.labels }))
-      found.set(identity?.state === "found" ? identity.id : resource.address, fromIdentity(resource.address, resource.name, identity));
+    if (matches({ names: liveName === undefined ? [manifest.name] : [manifest.name, liveName], labels: manifest.labels }))
+      found.set(identity?.state === "found" ? identity.id : manifest.address, fromIdentity(manifest.address, manifest.name, identity));
   }
   if (selector.names !== undefined && selector.labels === undefined)
     for (const { id, name } of account.list(integrations).items)

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../model/json/json.ts";
-import type { Reference, Resource, TagRef } from "../model/resource.ts";
+import type { Manifest, Reference, TagRef } from "../model/manifest.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "./kind.ts";
 import { kindNames, tagAddress } from "./manifests.ts";
 import { fromIdentity } from "./select.ts";
@@ -14,7 +14,7 @@ export const tagReferences = (tags: readonly TagRef[] | undefined, pointer: stri
 
 /** The live ids of the tags; the difference if the object can't be created yet. `desired`: what would be created. */
 export function tagIds(
-  { address }: Resource,
+  { address }: Manifest,
   { tags, desired }: { readonly tags: readonly TagRef[] | undefined; readonly desired: JsonValue },
   account: AccountView,
 ): { readonly ids: readonly string[] | undefined } | { readonly instead: DiffResult } {

@@ -1,8 +1,8 @@
 import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveUser } from "../model/live.ts";
+import { locationIn, type Manifest, problemIn, type UserRef } from "../model/manifest.ts";
 import { addAll } from "../model/maps.ts";
 import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
-import { locationIn, problemIn, type Resource, type UserRef } from "../model/resource.ts";
 import { nearest, suggestion } from "../text/suggest.ts";
 import { candidateTexts } from "./identity.ts";
 
@@ -14,17 +14,17 @@ interface UnclearUser {
 
 /** The user whom a manifest gives by e-mail address does not exist, or there are several. */
 export function unclearUserProblem(
-  resource: Resource,
+  manifest: Manifest,
   pointer: Pointer,
   { email, found }: UnclearUser,
   users: readonly LiveUser[],
 ): Problem {
   if (found.length > 1) {
     const message = `${found.length} users have the e-mail address ${email}: ${candidateTexts(found)}. Write the id of the right one as plain text instead of { user: ${email} }.`;
-    return problemIn(resource, pointer, { code: "E_AMBIGUOUS", message });
+    return problemIn(manifest, pointer, { code: "E_AMBIGUOUS", message });
   }
   const message = `The account has no user with the e-mail address ${email}.${similarAddress(email, users)} Correct the address, write the user's id as plain text, or add the user to the account.`;
-  return problemIn(resource, pointer, { code: "E_UNKNOWN_REFERENCE", message });
+  return problemIn(manifest, pointer, { code: "E_UNKNOWN_REFERENCE", message });
 }
 
 /** " Did you mean X?" or nothing. Addresses of one company differ only before the @. */
@@ -67,7 +67,7 @@ export function userIdOf(ref: UserRef, users: readonly LiveUser[]): string | Unc
 
 /** Owners that are given by e-mail address become user ids. Errors for those whose id is unknown, else warnings. `pointer` is that of the list. */
 export function ownersToWrite(
-  resource: Resource,
+  manifest: Manifest,
   owners: readonly UserRef[],
   { pointer, known }: { readonly pointer: string; readonly known: readonly LiveUser[] },
 ): { readonly owners: readonly string[]; readonly problems: readonly Problem[] } {
@@ -78,8 +78,8 @@ export function ownersToWrite(
     const place = `${pointer}/${index}`;
     const text = userToWrite(owner, known);
     if (typeof text === "string") written.push(text);
-    else unknown.push(unclearUserProblem(resource, place, text, known));
-    addAll(warnings, plainEmailWarning(owner, known, locationIn(resource, place)));
+    else unknown.push(unclearUserProblem(manifest, place, text, known));
+    addAll(warnings, plainEmailWarning(owner, known, locationIn(manifest, place)));
   }
   return { owners: written, problems: unknown.length > 0 ? unknown : warnings };
 }

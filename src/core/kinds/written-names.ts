@@ -1,7 +1,7 @@
 import type { Pointer } from "../model/json/pointer.ts";
+import { type IntegrationSelector, type Manifest, problemIn, type SchemaConfigSpec, type SchemaRule } from "../model/manifest.ts";
 import { addAll } from "../model/maps.ts";
 import type { Problem, ProblemText } from "../model/problem.ts";
-import { type IntegrationSelector, problemIn, type Resource, type SchemaConfigSpec, type SchemaRule } from "../model/resource.ts";
 import { andMore } from "../text/lists.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { AccountView } from "./kind.ts";
@@ -24,7 +24,7 @@ interface ElsewhereNames {
 
 /** A selector of integrations, and where it is written. */
 interface WrittenSelector {
-  readonly resource: Resource;
+  readonly manifest: Manifest;
   readonly pointer: Pointer;
   readonly selector: IntegrationSelector;
   /** What an unknown name is. */
@@ -32,60 +32,60 @@ interface WrittenSelector {
 }
 
 /** Every place where a manifest selects integrations. */
-function writtenSelectors(resource: Resource): readonly WrittenSelector[] {
+function writtenSelectors(manifest: Manifest): readonly WrittenSelector[] {
   const at = (pointer: Pointer, selector: IntegrationSelector | undefined, missing?: SchemaConfigSpec["missing"]) =>
-    selector === undefined ? [] : [{ resource, pointer, selector, ...(missing === undefined ? {} : { missing }) }];
-  if (isSchemaConfig(resource)) return at("/spec/integrations", resource.spec.integrations, resource.spec.missing);
-  if (isPolicy(resource)) return at("/spec/when/integration", resource.spec.when?.integration);
-  if (!isTag(resource)) return [];
-  return (resource.spec.resources ?? []).flatMap((target, index) =>
+    selector === undefined ? [] : [{ manifest, pointer, selector, ...(missing === undefined ? {} : { missing }) }];
+  if (isSchemaConfig(manifest)) return at("/spec/integrations", manifest.spec.integrations, manifest.spec.missing);
+  if (isPolicy(manifest)) return at("/spec/when/integration", manifest.spec.when?.integration);
+  if (!isTag(manifest)) return [];
+  return (manifest.spec.resources ?? []).flatMap((target, index) =>
     "integrations" in target ? at(`/spec/resources/${index}/integrations`, target.integrations) : [],
   );
 }
 
 /** Whether it names integrations that may only be in the account. */
-export const selectsByName = (resource: Resource): boolean =>
-  writtenSelectors(resource).some(({ selector }) => selector.names !== undefined);
+export const selectsByName = (manifest: Manifest): boolean =>
+  writtenSelectors(manifest).some(({ selector }) => selector.names !== undefined);
 
 /** What is known without the account: labels of selectors that no manifest has, RuleSets that nobody uses, and rules with one id. */
-export const projectNameProblems = (resources: readonly Resource[], elsewhere: readonly ElsewhereNames[]): readonly Problem[] => [
-  ...labelProblems(resources, elsewhere),
-  ...unusedRuleSets(resources, elsewhere),
-  ...resources.flatMap(doubledIds),
+export const projectNameProblems = (manifests: readonly Manifest[], elsewhere: readonly ElsewhereNames[]): readonly Problem[] => [
+  ...labelProblems(manifests, elsewhere),
+  ...unusedRuleSets(manifests, elsewhere),
+  ...manifests.flatMap(doubledIds),
 ];
 
 /** Labels are only in manifests. */
-function labelProblems(resources: readonly Resource[], elsewhere: readonly ElsewhereNames[]): readonly Problem[] {
-  const manifests = resources.filter(isIntegration);
+function labelProblems(manifests: readonly Manifest[], elsewhere: readonly ElsewhereNames[]): readonly Problem[] {
+  const declared = manifests.filter(isIntegration);
   const pairsOf = ({ labels }: Pick<ElsewhereNames, "labels">): readonly string[] => Object.entries(labels).map(pairText);
   const others = elsewhere.filter(({ kind }) => kind === kindNames.integration);
-  const known = new Set([...manifests, ...others].flatMap(pairsOf));
-  return resources.flatMap(writtenSelectors).flatMap(({ resource, pointer, selector: { labels = {} } }): readonly Problem[] => {
+  const known = new Set([...declared, ...others].flatMap(pairsOf));
+  return manifests.flatMap(writtenSelectors).flatMap(({ manifest, pointer, selector: { labels = {} } }): readonly Problem[] => {
     const pairs = Object.entries(labels);
     const unknown = pairs
       .filter((pair) => !known.has(pairText(pair)))
       .map((pair) => {
         const message = `No Integration manifest has the label ${pairText(pair)}, so the selector has no effect.${didYouMean(pairText(pair), known)} Correct the label, or add it to metadata.labels of the integrations.`;
-        return problemIn(resource, `${pointer}/labels/${pair[0]}`, { code: "E_UNKNOWN_REFERENCE", message });
+        return problemIn(manifest, `${pointer}/labels/${pair[0]}`, { code: "E_UNKNOWN_REFERENCE", message });
       });
     const matches = integrationMatcher({ labels });
-    if (unknown.length > 0 || pairs.length === 0 || manifests.some((one) => matches({ names: [one.name], labels: one.labels })))
+    if (unknown.length > 0 || pairs.length === 0 || declared.some((one) => matches({ names: [one.name], labels: one.labels })))
       return unknown;
     const message = `No Integration manifest of this target has ${pairs.length === 1 ? "the label" : "all the labels"} ${pairs.map(pairText).join(", ")}, so the selector has no effect here.`;
-    return [problemIn(resource, pointer, { code: "W_NO_MATCH", severity: "warning", message })];
+    return [problemIn(manifest, pointer, { code: "W_NO_MATCH", severity: "warning", message })];
   });
 }
 
 const pairText = ([key, value]: readonly [string, unknown]): string => `${key}: ${value}`;
 
-const rulesOf = (resource: Resource): readonly SchemaRule[] =>
-  isSchemaConfig(resource) || isRuleSet(resource) ? (resource.spec.rules ?? []) : [];
+const rulesOf = (manifest: Manifest): readonly SchemaRule[] =>
+  isSchemaConfig(manifest) || isRuleSet(manifest) ? (manifest.spec.rules ?? []) : [];
 
-function unusedRuleSets(resources: readonly Resource[], elsewhere: readonly ElsewhereNames[]): readonly Problem[] {
-  const uses = (resource: Resource): readonly string[] => rulesOf(resource).flatMap((rule) => ("use" in rule ? rule.use : []));
-  const sets = new Map(resources.filter(isRuleSet).map((one) => [one.name, one]));
+function unusedRuleSets(manifests: readonly Manifest[], elsewhere: readonly ElsewhereNames[]): readonly Problem[] {
+  const uses = (manifest: Manifest): readonly string[] => rulesOf(manifest).flatMap((rule) => ("use" in rule ? rule.use : []));
+  const sets = new Map(manifests.filter(isRuleSet).map((one) => [one.name, one]));
   const used = new Set<string>();
-  const todo = [...resources.filter(isSchemaConfig).flatMap(uses), ...elsewhere.flatMap((one) => one.uses)];
+  const todo = [...manifests.filter(isSchemaConfig).flatMap(uses), ...elsewhere.flatMap((one) => one.uses)];
   for (let name = todo.pop(); name !== undefined; name = todo.pop()) {
     const set = used.has(name) ? undefined : sets.get(name);
     used.add(name);
@@ -99,23 +99,23 @@ function unusedRuleSets(resources: readonly Resource[], elsewhere: readonly Else
     });
 }
 
-function doubledIds(resource: Resource): readonly Problem[] {
+function doubledIds(manifest: Manifest): readonly Problem[] {
   const known = new Map<string, number>();
-  return rulesOf(resource).flatMap((rule, index): readonly Problem[] => {
+  return rulesOf(manifest).flatMap((rule, index): readonly Problem[] => {
     const id = "use" in rule ? undefined : rule.id;
     if (id === undefined) return [];
     const first = known.get(id);
     if (first === undefined) known.set(id, index);
     if (first === undefined) return [];
-    const message = `Rule ${first + 1} of ${resource.address} has the id ${JSON.stringify(id)}, too, so plans cannot tell which of the two causes a change. Give each rule an id of its own.`;
-    return [problemIn(resource, `/spec/rules/${index}/id`, { code: "W_DUPLICATE_ID", severity: "warning", message })];
+    const message = `Rule ${first + 1} of ${manifest.address} has the id ${JSON.stringify(id)}, too, so plans cannot tell which of the two causes a change. Give each rule an id of its own.`;
+    return [problemIn(manifest, `/spec/rules/${index}/id`, { code: "W_DUPLICATE_ID", severity: "warning", message })];
   });
 }
 
 /** What names can match: each manifest of an integration with its live object, and each other live integration. */
-function everyIntegration({ resources, naming, list, identities }: AccountView): readonly IntegrationNames[] {
+function everyIntegration({ manifests, naming, list, identities }: AccountView): readonly IntegrationNames[] {
   const { items, byId } = list(integrations);
-  const declared = resources.filter(isIntegration).map(({ address, name, labels }) => {
+  const declared = manifests.filter(isIntegration).map(({ address, name, labels }) => {
     const identity = identities.get(address);
     const live = identity?.state === "found" ? byId.get(identity.id)?.name : undefined;
     return { names: live === undefined ? [name] : [name, live], labels };
@@ -127,25 +127,25 @@ function everyIntegration({ resources, naming, list, identities }: AccountView):
 }
 
 /** Names and globs of selectors that no integration has. `others`: names of integrations that this target or this read does not have. */
-export function selectorProblems(resources: readonly Resource[], account: AccountView, others: readonly string[]): readonly Problem[] {
-  const selectors = resources.flatMap(writtenSelectors).filter(({ selector }) => selector.names !== undefined);
+export function selectorProblems(manifests: readonly Manifest[], account: AccountView, others: readonly string[]): readonly Problem[] {
+  const selectors = manifests.flatMap(writtenSelectors).filter(({ selector }) => selector.names !== undefined);
   if (selectors.length === 0) return [];
   const all = everyIntegration(account);
   const names = [...new Set([...all.flatMap((one) => one.names), ...others])];
   return selectors.flatMap((written): readonly Problem[] => {
     // The plan has a finding for each of those.
-    const renamed = account.covered.get(written.resource.address)?.values() ?? [];
+    const renamed = account.covered.get(written.manifest.address)?.values() ?? [];
     const known = new Set([...names, ...renamed]);
     const found = (written.selector.names ?? []).flatMap((pattern, index): readonly Problem[] => {
       const text = pattern.replace(/^!/u, "");
       if (known.has(text) || names.some(nameMatcher([text]))) return [];
       const problem = unknownName(text, names, written);
-      return problem === undefined ? [] : [problemIn(written.resource, `${written.pointer}/names/${index}`, problem)];
+      return problem === undefined ? [] : [problemIn(written.manifest, `${written.pointer}/names/${index}`, problem)];
     });
     if (found.length > 0 || written.missing === "ignore" || all.some(integrationMatcher(written.selector))) return found;
     if ((written.selector.names ?? []).some((name) => known.has(name) && !names.includes(name))) return [];
-    const message = `${written.resource.address} selects no integration here. Names match manifests and live integrations, labels match manifests.`;
-    return [problemIn(written.resource, written.pointer, { code: "W_NO_MATCH", severity: "warning", message })];
+    const message = `${written.manifest.address} selects no integration here. Names match manifests and live integrations, labels match manifests.`;
+    return [problemIn(written.manifest, written.pointer, { code: "W_NO_MATCH", severity: "warning", message })];
   });
 }
 

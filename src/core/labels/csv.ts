@@ -1,8 +1,8 @@
 import { CsvError, parse } from "csv-parse/sync";
 import type { LabelledColumn } from "../model/labels.ts";
+import type { CsvSource } from "../model/manifest.ts";
 import { addAll } from "../model/maps.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
-import type { CsvSource } from "../model/resource.ts";
 import { conflictMarkers } from "../text/file-text.ts";
 import { andMore } from "../text/lists.ts";
 import { nearest } from "../text/suggest.ts";

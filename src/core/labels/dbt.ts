@@ -2,8 +2,8 @@ import { nameMatcher } from "../kinds/patterns/names.ts";
 import { isObject, own, sameJson } from "../model/json/json.ts";
 import { DeepNesting, parseJson } from "../model/json/parse.ts";
 import type { LabelledColumn, LabelOrigin } from "../model/labels.ts";
+import type { DbtSource } from "../model/manifest.ts";
 import { addAll } from "../model/maps.ts";
-import type { DbtSource } from "../model/resource.ts";
 import { fold } from "../text/suggest.ts";
 
 // Reads the labels in a dbt manifest (target/manifest.json, docs.getdbt.com/reference/artifacts/manifest-json). Its sources

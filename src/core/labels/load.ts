@@ -3,9 +3,9 @@ import { isClassification } from "../kinds/manifests.ts";
 import { wantedLabels } from "../kinds/patterns/labels.ts";
 import type { JsonValue } from "../model/json/json.ts";
 import type { ColumnLabels, LabelledColumn, LabelPatterns } from "../model/labels.ts";
+import { type ClassificationSpec, locationIn, type Manifest } from "../model/manifest.ts";
 import { groupBy } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
-import { type ClassificationSpec, locationIn, type Resource } from "../model/resource.ts";
 import { fold } from "../text/suggest.ts";
 import { type ProjectPaths, type ReadSources, readSources } from "./sources.ts";
 
@@ -22,8 +22,8 @@ export interface LoadedLabels {
 }
 
 /** Reads the files that the Classifications name, and checks that every label that a manifest matches is defined. */
-export async function loadLabels(resources: readonly Resource[], paths: ProjectPaths): Promise<LoadedLabels> {
-  const classifications = resources.filter(isClassification);
+export async function loadLabels(manifests: readonly Manifest[], paths: ProjectPaths): Promise<LoadedLabels> {
+  const classifications = manifests.filter(isClassification);
   const sources: ReadSources[] = [];
   for (const one of classifications) sources.push(await readSources(one, paths));
   const columns = sources.flatMap((one) => one.columns);
@@ -37,15 +37,15 @@ export async function loadLabels(resources: readonly Resource[], paths: ProjectP
   return {
     ...(classifications.length === 0 ? {} : { labels: { defined, patterns, columns } }),
     dbtFiles: [...new Set(sources.flatMap((one) => one.dbtFiles))],
-    problems: [...problems, ...(isComplete ? unknownLabels(resources, defined) : []), ...nearLabels(resources, [...patterns, ...columns])],
+    problems: [...problems, ...(isComplete ? unknownLabels(manifests, defined) : []), ...nearLabels(manifests, [...patterns, ...columns])],
     digested: columns.length === 0 ? [] : [columns.map(digestedColumn)],
     files: sources.flatMap((one) => one.files),
   };
 }
 
 /** Labels that differ from one that manifests match by only in case, at the first place that gives them. */
-function nearLabels(resources: readonly Resource[], given: readonly (LabelPatterns | LabelledColumn)[]): readonly Problem[] {
-  const used = new Set(labelReferences(resources).flatMap(({ label }) => wantedLabels(label) ?? []));
+function nearLabels(manifests: readonly Manifest[], given: readonly (LabelPatterns | LabelledColumn)[]): readonly Problem[] {
+  const used = new Set(labelReferences(manifests).flatMap(({ label }) => wantedLabels(label) ?? []));
   const first = new Map([...given].reverse().map(({ label, origin }) => [label, origin]));
   const byFold = groupBy([...used, ...first.keys()], fold);
   return [...first].flatMap(([label, { text, place }]): readonly Problem[] => {
@@ -67,17 +67,17 @@ const digestedColumn = ({ side, integration, schema, table, column, label, excep
   ...(except === undefined ? [] : [except]),
 ];
 
-const patternsOf = (resource: Resource<ClassificationSpec>): readonly LabelPatterns[] =>
-  (resource.spec.labels ?? []).map(({ label, match, reason }, index) => ({
+const patternsOf = (manifest: Manifest<ClassificationSpec>): readonly LabelPatterns[] =>
+  (manifest.spec.labels ?? []).map(({ label, match, reason }, index) => ({
     label,
     match,
     origin: {
-      text: resource.address,
+      text: manifest.address,
       ...(reason === undefined ? {} : { reason }),
-      place: locationIn(resource, `/spec/labels/${index}`),
+      place: locationIn(manifest, `/spec/labels/${index}`),
       isInManifest: true,
     },
   }));
 
 /** Labels that are defined even if no column has them. */
-const namedLabels = ({ spec }: Resource<ClassificationSpec>): readonly string[] => (spec.from ?? []).flatMap(({ dbt }) => dbt?.label ?? []);
+const namedLabels = ({ spec }: Manifest<ClassificationSpec>): readonly string[] => (spec.from ?? []).flatMap(({ dbt }) => dbt?.label ?? []);

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { errorCode } from "../model/errors.ts";
 import type { LabelledColumn } from "../model/labels.ts";
+import { type ClassificationSpec, type CsvSource, type DbtSource, type LabelSource, locationIn, type Manifest } from "../model/manifest.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
-import { type ClassificationSpec, type CsvSource, type DbtSource, type LabelSource, locationIn, type Resource } from "../model/resource.ts";
 import { counted } from "../text/counts.ts";
 import { decodeFile } from "../text/file-text.ts";
 import { andMore } from "../text/lists.ts";
@@ -39,14 +39,14 @@ export interface ReadSources {
 }
 
 /** Reads the files that a Classification names. Errors in them are returned as problems; never throws. */
-export async function readSources(resource: Resource<ClassificationSpec>, paths: ProjectPaths): Promise<ReadSources> {
+export async function readSources(manifest: Manifest<ClassificationSpec>, paths: ProjectPaths): Promise<ReadSources> {
   const read: ReadSources[] = [];
   // One after the other: a dbt manifest can have 100 MB.
-  for (const [index, source] of (resource.spec.from ?? []).entries())
-    read.push(await readLabels(source, locationIn(resource, `/spec/from/${index}`), paths));
+  for (const [index, source] of (manifest.spec.from ?? []).entries())
+    read.push(await readLabels(source, locationIn(manifest, `/spec/from/${index}`), paths));
   return {
     columns: read.flatMap((one) => one.columns),
-    problems: read.flatMap((one) => one.problems).map((problem) => ({ ...problem, address: resource.address })),
+    problems: read.flatMap((one) => one.problems).map((problem) => ({ ...problem, address: manifest.address })),
     dbtFiles: read.flatMap((one) => one.dbtFiles),
     files: read.flatMap((one) => one.files),
   };

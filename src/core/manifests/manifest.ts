@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { manifestKindNamed, manifestKinds } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
 import { canonicalJson, isObject, type JsonObject, type JsonValue, own } from "../model/json/json.ts";
+import type { Manifest } from "../model/manifest.ts";
 import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
-import type { Resource } from "../model/resource.ts";
 import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { ValueDocument } from "../yaml/read.ts";
@@ -22,7 +22,7 @@ export interface ReadManifest {
   readonly place: SourceLocation;
   readonly problems: readonly Problem[];
   /** Present if there is no error. */
-  readonly resource?: Resource;
+  readonly manifest?: Manifest;
   /** The document with variables replaced, which the digest covers. */
   readonly effective?: JsonValue;
 }
@@ -34,7 +34,7 @@ interface ManifestContext {
   readonly textLength: number;
 }
 
-/** Checks one document and makes a resource of it: variables, secrets, JSON Schema. */
+/** Checks one document and reads the manifest in it: variables, secrets, JSON Schema. */
 export function readManifest(document: ValueDocument, place: SourceLocation, context: ManifestContext): ReadManifest {
   const { value: written, isInert } = document;
   const { variables, textLength, target } = context;
@@ -64,7 +64,7 @@ function manifestOf(
     ...(named === undefined ? {} : { name: named.name }),
   };
   // Without errors the document has the shape that the kind's schema requires.
-  return problems.length > 0 ? found : { ...found, resource: toResource(kind, value as unknown as ManifestShape, { place, target }) };
+  return problems.length > 0 ? found : { ...found, manifest: toManifest(kind, value as unknown as ManifestShape, { place, target }) };
 }
 
 interface ManifestShape {
@@ -78,11 +78,11 @@ interface ManifestShape {
   readonly spec?: JsonObject;
 }
 
-function toResource(
+function toManifest(
   kind: string,
   { metadata, lifecycle, spec }: ManifestShape,
   { place, target }: Pick<ReadManifest, "place"> & Pick<ManifestContext, "target">,
-): Resource {
+): Manifest {
   const { id, targets } = metadata;
   return {
     kind,

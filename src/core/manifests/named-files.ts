@@ -5,8 +5,8 @@ import { isClassification } from "../kinds/manifests.ts";
 import type { LoadedLabels } from "../labels/load.ts";
 import { defined } from "../model/json/json.ts";
 import type { ColumnLabels } from "../model/labels.ts";
+import type { Manifest } from "../model/manifest.ts";
 import type { Problem } from "../model/problem.ts";
-import type { Resource } from "../model/resource.ts";
 import { outsideMessage } from "./boundary.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { LoadOptions } from "./config/options.ts";
@@ -40,9 +40,9 @@ export interface ProjectCatalog {
 }
 
 /** Reads them, as far as the manifests need them. `digested`: for the digest of the manifests. `files`: that plans depend on. `dbtFiles`: absolute paths. */
-export async function loadNamedFiles(resources: readonly Resource[], reading: FileReading) {
+export async function loadNamedFiles(manifests: readonly Manifest[], reading: FileReading) {
   const { settings } = reading.config;
-  const labels = await labelsOf(resources, reading);
+  const labels = await labelsOf(manifests, reading);
   const { catalog, problems } = await loadCatalog(settings?.catalogFile, reading);
   const loaded: NamedFiles = defined({ columnLabels: labels.labels, catalog });
   return {
@@ -57,10 +57,10 @@ export async function loadNamedFiles(resources: readonly Resource[], reading: Fi
 const noLabels: LoadedLabels = { dbtFiles: [], problems: [], digested: [], files: [] };
 
 /** The labels of columns. Projects without labels load nothing for them. */
-async function labelsOf(resources: readonly Resource[], { config, options, sources }: FileReading): Promise<LoadedLabels> {
-  if (!resources.some(isClassification) && labelReferences(resources).length === 0) return noLabels;
+async function labelsOf(manifests: readonly Manifest[], { config, options, sources }: FileReading): Promise<LoadedLabels> {
+  if (!manifests.some(isClassification) && labelReferences(manifests).length === 0) return noLabels;
   const { loadLabels } = await import("../labels/load.ts");
-  return loadLabels(resources, {
+  return loadLabels(manifests, {
     folders: [config.settings?.folder ?? config.folder, ...(options.labelFolder === undefined ? [] : [options.labelFolder])],
     shown: (path) => shownPath(options.cwd, path),
     refusalOf(path) {

@@ -5,10 +5,10 @@ import { projectNameProblems } from "../kinds/written-names.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
+import type { Manifest } from "../model/manifest.ts";
 import { addAll, groupBy, once } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import { isError, type Locate, type Problem, problemAt } from "../model/problem.ts";
-import type { Resource } from "../model/resource.ts";
 import { turn } from "../model/runtime/clock.ts";
 import type { Settings } from "../model/settings/config.ts";
 import { hideVariables, type SecretReference, secretsIn } from "../model/settings/secret.ts";
@@ -34,7 +34,7 @@ export type { LoadOptions } from "./config/options.ts";
 export interface Project extends NamedFiles {
   readonly settings: Settings;
   /** Those without an error, by address. */
-  readonly resources: readonly Resource[];
+  readonly manifests: readonly Manifest[];
   /** Those of other targets only (metadata.targets). */
   readonly elsewhere: readonly ElsewhereManifest[];
   /** True for manifests with errors too. */
@@ -79,26 +79,26 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
 
   const { cwd, signal } = options;
   const { paths, problems: notFound } = await discoverOwn(config.wanted, config.ofOtherTargets, { ...config, cwd, signal });
-  const { manifests, elsewhere, problems: unread } = await readFiles(paths, { config, options, sources });
-  const isDeclared = mayDeclare(manifests, textsOf(sources, manifests, unread));
-  const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
+  const { manifests: written, elsewhere, problems: unread } = await readFiles(paths, { config, options, sources });
+  const isDeclared = mayDeclare(written, textsOf(sources, written, unread));
+  const manifests = withoutDuplicates(written.flatMap(({ manifest }) => manifest ?? [])).sort((a, b) => byText(a.address, b.address));
   // A manifest that was not loaded may have what another one names.
-  const isWhole = unread.length === 0 && manifests.every(({ resource }) => resource !== undefined);
+  const isWhole = unread.length === 0 && written.every(({ manifest }) => manifest !== undefined);
   // Files that are not read may use a variable: those of other targets, long ones, and those beside the paths of the command line.
   const readsAll =
     isWhole &&
     config.ofOtherTargets.length === 0 &&
     (options.paths ?? []).length === 0 &&
     paths.every((path) => sources.has(shownPath(cwd, path)));
-  const named = await loadNamedFiles(resources, { config, options, sources });
+  const named = await loadNamedFiles(manifests, { config, options, sources });
   const problems: Problem[] = [
     ...config.problems,
     ...notFound,
     ...unread,
-    ...manifests.flatMap((manifest) => manifest.problems),
-    ...duplicateProblems(manifests, locate),
-    ...referenceProblems(resources, manifests, { isDeclared, elsewhere, locate }),
-    ...(isWhole ? projectNameProblems(resources, elsewhere) : []),
+    ...written.flatMap((one) => one.problems),
+    ...duplicateProblems(written, locate),
+    ...referenceProblems(manifests, written, { isDeclared, elsewhere, locate }),
+    ...(isWhole ? projectNameProblems(manifests, elsewhere) : []),
     ...(readsAll
       ? unusedVariables(
           config.writtenVariables,
@@ -106,22 +106,22 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
         )
       : []),
     ...named.problems,
-    ...resources.flatMap((resource) => manifestKindNamed(resource.kind)?.hints?.(resource) ?? []),
+    ...manifests.flatMap((manifest) => manifestKindNamed(manifest.kind)?.hints?.(manifest) ?? []),
   ];
-  const secrets = once(() => [...config.secrets, ...secretsIn(manifests.map(({ effective }) => effective))]);
+  const secrets = once(() => [...config.secrets, ...secretsIn(written.map(({ effective }) => effective))]);
   hideVariables(secrets());
-  if (manifests.length === 0 && !problems.some(isError))
+  if (written.length === 0 && !problems.some(isError))
     problems.push(noManifests(config, elsewhere.length, (options.paths ?? []).length > 0));
   return {
     settings,
-    resources,
+    manifests,
     elsewhere,
     isDeclared,
     problems: limitProblems(problems),
     locate,
     ...named.loaded,
     ...defined({ configFile: config.configPath }),
-    manifestDigest: once(() => manifestDigest([...manifests.flatMap(({ effective = [] }) => effective), ...named.digested])),
+    manifestDigest: once(() => manifestDigest([...written.flatMap(({ effective = [] }) => effective), ...named.digested])),
     secrets,
     options,
     patterns: config.manifests,
@@ -178,10 +178,10 @@ function whyNoAccount({ problems, settings, configPath }: LoadedConfig, locate: 
 }
 
 /** E_UNKNOWN_ADDRESS, with the address that was probably meant. */
-export function unknownManifest(address: string, resources: readonly Resource[]): DimsyncError {
+export function unknownManifest(address: string, manifests: readonly Manifest[]): DimsyncError {
   const near = didYouMean(
     address,
-    resources.map((resource) => resource.address),
+    manifests.map((manifest) => manifest.address),
   );
   return new DimsyncError("E_UNKNOWN_ADDRESS", `No manifest has the address ${JSON.stringify(address)}.${near}`);
 }
@@ -237,8 +237,8 @@ function readManifests(source: Source, { variables, targets: all, settings }: Lo
 }
 
 /** The first of the manifests with one address; the others are problems. */
-function withoutDuplicates(resources: readonly Resource[]): Resource[] {
-  return [...new Map([...resources].reverse().map((resource) => [resource.address, resource])).values()];
+function withoutDuplicates(manifests: readonly Manifest[]): Manifest[] {
+  return [...new Map([...manifests].reverse().map((manifest) => [manifest.address, manifest])).values()];
 }
 
 /** An error if the user named the paths: they are probably wrong. With ids in the records, a plan makes it an error, too. */

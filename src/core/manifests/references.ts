@@ -1,8 +1,8 @@
 import { manifestKindNamed } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
+import { type Manifest, problemIn } from "../model/manifest.ts";
 import { getOrAdd } from "../model/maps.ts";
 import { type Locate, type Problem, placeText, problemAt } from "../model/problem.ts";
-import { problemIn, type Resource } from "../model/resource.ts";
 import { nearest } from "../text/suggest.ts";
 import type { ReadManifest } from "./manifest.ts";
 import { type ElsewhereManifest, elsewhereText } from "./targets.ts";
@@ -48,8 +48,8 @@ export function mayDeclare(manifests: readonly ReadManifest[], unread: readonly 
  * similar one is declared.
  */
 export function referenceProblems(
-  resources: readonly Resource[],
-  manifests: readonly ReadManifest[],
+  manifests: readonly Manifest[],
+  written: readonly ReadManifest[],
   {
     isDeclared,
     elsewhere,
@@ -58,30 +58,30 @@ export function referenceProblems(
 ): readonly Problem[] {
   const others = new Map(elsewhere.map((one) => [one.address, one]));
   const namesByKind = new Map<string, Set<string>>();
-  for (const { kind, name } of manifests) {
+  for (const { kind, name } of written) {
     if (kind === undefined || name === undefined) continue;
     getOrAdd(namesByKind, kind, () => new Set()).add(name);
   }
-  return resources.flatMap((resource) =>
-    (manifestKindNamed(resource.kind)?.references(resource) ?? []).flatMap((reference): readonly Problem[] => {
+  return manifests.flatMap((manifest) =>
+    (manifestKindNamed(manifest.kind)?.references(manifest) ?? []).flatMap((reference): readonly Problem[] => {
       const names = namesByKind.get(reference.kind) ?? new Set();
       if (isDeclared(reference.kind, reference.name)) return [];
       const wanted = toAddress(reference.kind, reference.name);
       const other = others.get(wanted);
       if (other !== undefined) {
         if (reference.isOneOfMany === true) return [];
-        const message = `${resource.address} refers to ${elsewhereText(other, resource.address, locate)}`;
-        return [problemIn(resource, reference.pointer, { code: "E_UNKNOWN_REFERENCE", message })];
+        const message = `${manifest.address} refers to ${elsewhereText(other, manifest.address, locate)}`;
+        return [problemIn(manifest, reference.pointer, { code: "E_UNKNOWN_REFERENCE", message })];
       }
       const similar = nearest(reference.name, names);
       const hint = similar === undefined ? "" : ` Did you mean ${toAddress(reference.kind, similar)}?`;
       if (!reference.orLive) {
-        const message = `${resource.address} refers to ${wanted}, but no manifest has that name.${hint}`;
-        return [problemIn(resource, reference.pointer, { code: "E_UNKNOWN_REFERENCE", message })];
+        const message = `${manifest.address} refers to ${wanted}, but no manifest has that name.${hint}`;
+        return [problemIn(manifest, reference.pointer, { code: "E_UNKNOWN_REFERENCE", message })];
       }
       if (similar === undefined) return [];
-      const message = `${resource.address} refers to ${wanted}. No manifest has that name, but the account may have it.${hint}`;
-      return [problemIn(resource, reference.pointer, { code: "W_REFERENCE_NOT_DECLARED", severity: "warning", message })];
+      const message = `${manifest.address} refers to ${wanted}. No manifest has that name, but the account may have it.${hint}`;
+      return [problemIn(manifest, reference.pointer, { code: "W_REFERENCE_NOT_DECLARED", severity: "warning", message })];
     }),
   );
 }

@@ -1,4 +1,4 @@
-import type { IntegrationSettings } from "./resource.ts";
+import type { IntegrationSettings } from "./manifest.ts";
 
 /** What the service's GET calls return, after decoding (docs/service-interface.md#overview). Read-only; both response forms are decoded to this one. */
 

@@ -2,10 +2,10 @@ import { byText } from "./address.ts";
 import { emptyRecord, own } from "./json/json.ts";
 import type { Pointer } from "./json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas } from "./live.ts";
+import type { ColumnTree, TableTexts } from "./manifest.ts";
 import { everyName } from "./maps.ts";
 import { type NodePath, nodePointer } from "./nodes.ts";
 import type { DraftFacts, Risk } from "./plan.ts";
-import type { ColumnTree, TableTexts } from "./resource.ts";
 
 /** How deep a node is: schemas 0, tables 1, columns 2. */
 export type Depth = 0 | 1 | 2;

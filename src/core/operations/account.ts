@@ -128,7 +128,7 @@ async function apiKey({ settings, locate }: AccountProject, { env, signal }: Acc
 }
 
 /** The manifests that need the secrets, for the messages about missing ones. */
-type SecretUsers = Pick<LoadedProject, "resources" | "locate">;
+type SecretUsers = Pick<LoadedProject, "manifests" | "locate">;
 
 /** Resolves every reference, or throws ProblemsError with all missing ones, at their lines in the manifests of `users`. */
 export async function resolveAll(
@@ -139,7 +139,7 @@ export async function resolveAll(
   users?: SecretUsers,
 ): Promise<ReadonlyMap<string, Secret>> {
   const options = secretOptions(settings, env, signal);
-  const { values, problems } = await resolveSecrets(references, options, (reference) => secretPlaces(reference, users?.resources ?? []));
+  const { values, problems } = await resolveSecrets(references, options, (reference) => secretPlaces(reference, users?.manifests ?? []));
   if (problems.length > 0) throw users === undefined ? new ProblemsError(problems) : new ProblemsError(problems, users.locate);
   return values;
 }

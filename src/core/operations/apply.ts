@@ -260,8 +260,8 @@ async function openWriteSession(project: Project, client: Client, { run, writes,
       records: writes,
       bodyLimit: { bytes: Number.POSITIVE_INFINITY },
       resolveSecrets: (references, addresses) => {
-        const resources = project.resources.filter(({ address }) => addresses.has(address));
-        return resolveAll(references, settings, run.env, run.signal, { resources, locate: project.locate });
+        const manifests = project.manifests.filter(({ address }) => addresses.has(address));
+        return resolveAll(references, settings, run.env, run.signal, { manifests, locate: project.locate });
       },
     },
   };

@@ -129,16 +129,16 @@ async function loadBase(project: Project, commit: string): Promise<Base> {
   const varFiles = given.map((file) => resolve(cwd, file));
   return atBase(project, commit, async (there) => {
     try {
-      const { settings, resources, elsewhere, columnLabels, problems, locate, patterns, catalog, dbtFiles } = await loadProject({
+      const { settings, manifests, elsewhere, columnLabels, problems, locate, patterns, catalog, dbtFiles } = await loadProject({
         ...there,
         varFiles,
       });
-      const read = { settings, resources, elsewhere, locate, patterns, dbtFiles, ...defined({ columnLabels, catalog }) };
+      const read = { settings, manifests, elsewhere, locate, patterns, dbtFiles, ...defined({ columnLabels, catalog }) };
       return { ...read, unread: unreadFiles(problems), errors: codesOf(problems) };
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error;
       const locate = ({ file }: SourceLocation) => ({ file });
-      const none = { resources: [], elsewhere: [], dbtFiles: [], locate, patterns: { shared: [], own: [] } };
+      const none = { manifests: [], elsewhere: [], dbtFiles: [], locate, patterns: { shared: [], own: [] } };
       return { ...none, unread: unreadFiles(error.problems), errors: codesOf(error.problems) };
     }
   });

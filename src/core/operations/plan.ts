@@ -48,13 +48,13 @@ export async function planAccount(given: Project, options: PlanAccountOptions, r
 }
 
 /** The secrets that apply will need and that no manifest of the base has, each where it is written. */
-function newSecrets({ resources }: Project, base: Pick<Project, "resources">): readonly Problem[] {
-  const secretsOf = (all: Project["resources"]) => secretsIn(all.map(({ spec }) => spec));
-  const known = new Set(secretsOf(base.resources).map(secretKey));
-  const added = new Map(secretsOf(resources).flatMap((one) => (known.has(secretKey(one)) ? [] : [[secretKey(one), one] as const])));
+function newSecrets({ manifests }: Project, base: Pick<Project, "manifests">): readonly Problem[] {
+  const secretsOf = (all: Project["manifests"]) => secretsIn(all.map(({ spec }) => spec));
+  const known = new Set(secretsOf(base.manifests).map(secretKey));
+  const added = new Map(secretsOf(manifests).flatMap((one) => (known.has(secretKey(one)) ? [] : [[secretKey(one), one] as const])));
   return [...added.values()].map((reference): Problem => {
     const message = `Apply will need ${describeSecret(reference)}, which no manifest of the base uses. Set it in the job that applies before this is merged.`;
-    return { code: "I_NEW_SECRET", severity: "info", message, ...defined({ place: secretPlaces(reference, resources)[0]?.place }) };
+    return { code: "I_NEW_SECRET", severity: "info", message, ...defined({ place: secretPlaces(reference, manifests)[0]?.place }) };
   });
 }
 

@@ -2,8 +2,8 @@ import { isSchemaConfig } from "../kinds/manifests.ts";
 import { unreviewedIn } from "../kinds/schemas.ts";
 import type { Project } from "../manifests/project.ts";
 import type { ColumnReview } from "../model/columns.ts";
+import { problemIn } from "../model/manifest.ts";
 import { type Problem, problemAt } from "../model/problem.ts";
-import { problemIn } from "../model/resource.ts";
 import { visible } from "../text/control-characters.ts";
 import { shellWord } from "../text/shell.ts";
 
@@ -21,10 +21,10 @@ export function withCatalogProblems(project: Project): Project {
 }
 
 /** `unreviewed` of SchemaConfigs in a target without a catalog, where it would have no effect. */
-export function catalogProblems({ settings, resources }: Pick<Project, "settings" | "resources">): readonly Problem[] {
+export function catalogProblems({ settings, manifests }: Pick<Project, "settings" | "manifests">): readonly Problem[] {
   if (settings.catalogFile !== undefined) return [];
   const { target } = settings;
-  return resources.filter(isSchemaConfig).flatMap((config): readonly Problem[] => {
+  return manifests.filter(isSchemaConfig).flatMap((config): readonly Problem[] => {
     const mode = unreviewedIn(config);
     if (mode === undefined) return [];
     const message = `unreviewed: ${mode} needs a file of reviewed columns, and the target ${visible(target)} has none. Add catalog: dimsync.catalog.${visible(target)}.yaml to the target in dimsync.yaml, then accept the columns that the account has now.`;

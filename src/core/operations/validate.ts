@@ -7,9 +7,9 @@ import { kindNames } from "../kinds/manifests.ts";
 import { ruleProblems } from "../kinds/schemas.ts";
 import type { Project } from "../manifests/project.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
+import { type Manifest, problemIn } from "../model/manifest.ts";
 import type { Validation } from "../model/plan.ts";
 import { type Diagnostic, isError, type Problem, toDiagnostic } from "../model/problem.ts";
-import { problemIn, type Resource } from "../model/resource.ts";
 import { isLocal, type Settings } from "../model/settings/config.ts";
 import { literalProblems } from "../policies/offline.ts";
 import { policiesIn, policyProblems } from "../policies/validate.ts";
@@ -32,11 +32,11 @@ export async function validateProjects(projects: readonly Project[]): Promise<Va
     if (group.length === projects.length) return diagnostic;
     return { ...diagnostic, message: `${diagnostic.message} Only in ${targetList(group.map(({ target }) => target))}.` };
   });
-  const placeOf = ({ place: { file, document } }: Pick<Resource, "place">): string => `${file}#${document}`;
+  const placeOf = ({ place: { file, document } }: Pick<Manifest, "place">): string => `${file}#${document}`;
   return {
     kind: "Validation",
     targets,
-    manifests: new Set(projects.flatMap(({ resources, elsewhere }) => [...resources, ...elsewhere].map(placeOf))).size,
+    manifests: new Set(projects.flatMap(({ manifests, elsewhere }) => [...manifests, ...elsewhere].map(placeOf))).size,
     files: new Set(projects.flatMap(({ files }) => files)).size,
     diagnostics: sortDiagnostics(diagnostics),
     exit: combineExits(validations.map(({ exit }) => exit)),
@@ -46,10 +46,10 @@ export async function validateProjects(projects: readonly Project[]): Promise<Va
 /** Everything that can be checked without the account. Sends no request. */
 export async function validateProject(project: Project): Promise<Validation> {
   const asked = projectGitState(project, new AbortController().signal);
-  const { problems, locate, resources, isDeclared, columnLabels, files, settings, configFile } = project;
+  const { problems, locate, manifests, isDeclared, columnLabels, files, settings, configFile } = project;
   const ofManifests = [
-    ...ruleProblems(resources, { isUnread: (name) => isDeclared(kindNames.ruleSet, name), isDocumented: settings.extended !== true }),
-    ...policyProblems(resources),
+    ...ruleProblems(manifests, { isUnread: (name) => isDeclared(kindNames.ruleSet, name), isDocumented: settings.extended !== true }),
+    ...policyProblems(manifests),
   ];
   const today = new Date().toISOString().slice(0, 10);
   const hasIgnores = settings.ignore.some(({ address }) => /^(?:Schema(?:Config|s)\/|[^/]*[*?[{!])/u.test(address));
@@ -57,11 +57,11 @@ export async function validateProject(project: Project): Promise<Validation> {
   const found = [
     ...problems,
     ...ofManifests,
-    ...catalogProblems({ settings, resources }),
+    ...catalogProblems({ settings, manifests }),
     ...allowances(settings.allow, today).problems,
-    ...exemptionProblems(policiesIn(resources), today),
-    ...literalProblems(resources, { today, ignoring: hasIgnores, labels: columnLabels }),
-    ...(await conflictProblems(resources, settings)),
+    ...exemptionProblems(policiesIn(manifests), today),
+    ...literalProblems(manifests, { today, ignoring: hasIgnores, labels: columnLabels }),
+    ...(await conflictProblems(manifests, settings)),
     ...leftOutProblems(git, settings.folder),
     ...ignoredFileProblems(git, settings),
   ];
@@ -70,15 +70,15 @@ export async function validateProject(project: Project): Promise<Validation> {
   );
   const failed = diagnostics.some(isError);
   const exit: Exit = failed ? { code: 1, reasons: ["errors"] } : { code: 0, reasons: [] };
-  return { kind: "Validation", manifests: resources.length, files: files.length, diagnostics, exit };
+  return { kind: "Validation", manifests: manifests.length, files: files.length, diagnostics, exit };
 }
 
 /**
  * Manifests that describe the same object, unless they are bound to different ids, in this target or another one: then `plan` blocks them where they
  * are not bound. Only bindings in a file are read: `validate` sends no request, and `plan` checks it with any store.
  */
-async function conflictProblems(resources: readonly Resource[], { records, bindingsFile }: Settings): Promise<readonly Problem[]> {
-  const found = conflicts(resources, new Map());
+async function conflictProblems(manifests: readonly Manifest[], { records, bindingsFile }: Settings): Promise<readonly Problem[]> {
+  const found = conflicts(manifests, new Map());
   if (found.length === 0 || !isLocal(records)) return [];
   const { readAllBindings } = await import("../records/folder/bindings.ts");
   const known = await readAllBindings(bindingsFile);

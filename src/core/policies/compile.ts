@@ -3,11 +3,11 @@ import { matchesEveryName, namesMatcher } from "../kinds/patterns/names.ts";
 import { matchesPath, type NodePatterns, nodePatterns } from "../kinds/patterns/nodes.ts";
 import { type IntegrationNames, integrationMatcher } from "../kinds/select.ts";
 import type { Pointer } from "../model/json/pointer.ts";
-import type { PolicyExemption, PolicySpec, Resource } from "../model/resource.ts";
+import type { Manifest, PolicyExemption, PolicySpec } from "../model/manifest.ts";
 
 /** A policy with its patterns compiled. */
 export interface CompiledPolicy {
-  readonly resource: Resource<PolicySpec>;
+  readonly manifest: Manifest<PolicySpec>;
   readonly selects: (integration: IntegrationNames) => boolean;
   /** By name. The depth is undefined if `when` has no level: validate.ts reports that. */
   readonly nodes: NodePatterns;
@@ -17,15 +17,15 @@ export interface CompiledPolicy {
   readonly exemptions: (integration: readonly string[], path: readonly string[]) => readonly PolicyExemption[];
 }
 
-export function compilePolicy(resource: Resource<PolicySpec>): CompiledPolicy {
-  const { when = {}, exemptions = [] } = resource.spec;
+export function compilePolicy(manifest: Manifest<PolicySpec>): CompiledPolicy {
+  const { when = {}, exemptions = [] } = manifest.spec;
   const compiled = exemptions.map((exemption) => ({
     exemption,
     matchesIntegration: exemption.integration === undefined ? () => true : namesMatcher(exemption.integration),
     nodes: nodePatterns([exemption.schema, exemption.table, exemption.column].map((name) => (name === undefined ? undefined : { name }))),
   }));
   return {
-    resource,
+    manifest,
     selects: integrationMatcher(when.integration),
     nodes: nodePatterns([when.schema, when.table, when.column]),
     labels: wantedLabels(when.column?.label),

@@ -8,10 +8,10 @@ import type { PolicyFinding } from "../model/findings.ts";
 import { defined } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveSchemas } from "../model/live.ts";
+import { locationIn, type Manifest, type PolicyExemption, type PolicySpec } from "../model/manifest.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Cause } from "../model/plan.ts";
 import { type Locate, placeText } from "../model/problem.ts";
-import { locationIn, type PolicyExemption, type PolicySpec, type Resource } from "../model/resource.ts";
 import type { Field } from "../model/schema-tree.ts";
 import { isSameMode } from "../model/sync-mode.ts";
 import { paragraph } from "../text/lines.ts";
@@ -83,7 +83,7 @@ interface EvaluatorOptions {
 }
 
 /** Compiles the policies once, for all integrations. */
-export function newPolicyEvaluator(policies: readonly Resource<PolicySpec>[], options: EvaluatorOptions): PolicyEvaluator {
+export function newPolicyEvaluator(policies: readonly Manifest<PolicySpec>[], options: EvaluatorOptions): PolicyEvaluator {
   const compiled = policies.map(compilePolicy);
   const selected = (integration: IntegrationNames) => compiled.filter(({ selects }) => selects(integration));
   return {
@@ -115,8 +115,8 @@ export function newPolicyEvaluator(policies: readonly Resource<PolicySpec>[], op
 }
 
 /** Whether the policy checks columns of the table, as far as its names and `syncMode` decide that. */
-function matchesTable({ resource, nodes }: CompiledPolicy, schema: string, table: string, syncMode: string | undefined): boolean {
-  const wanted = resource.spec.when?.table?.syncMode;
+function matchesTable({ manifest, nodes }: CompiledPolicy, schema: string, table: string, syncMode: string | undefined): boolean {
+  const wanted = manifest.spec.when?.table?.syncMode;
   return matchesName(nodes, 0, schema) && matchesName(nodes, 1, table) && (wanted === undefined || isSameMode(wanted, syncMode));
 }
 
@@ -153,7 +153,7 @@ function add({ policy, findings, exempt, covering }: FoundOfPolicy, violated: Vi
   if (exemption === undefined) {
     const expired = all.find(({ expires }) => expires < today);
     const state = next === undefined ? "fixed" : now === undefined ? "new" : "existing";
-    findings.push(toFinding({ ...violation, path, key, state, expired }, policy.resource, check));
+    findings.push(toFinding({ ...violation, path, key, state, expired }, policy.manifest, check));
   }
 }
 
@@ -163,19 +163,19 @@ interface Found extends Violation, Pick<Violated, "path" | "key"> {
   readonly expired: PolicyExemption | undefined;
 }
 
-function toFinding(found: Found, resource: Resource<PolicySpec>, { target, options }: Check): PolicyFinding {
+function toFinding(found: Found, manifest: Manifest<PolicySpec>, { target, options }: Check): PolicyFinding {
   const { path, key, actual, decidedAt, state, expired } = found;
-  const { name, spec } = resource;
+  const { name, spec } = manifest;
   const message = paragraph(spec.message);
   const cause = state === "fixed" ? target.fixedBy(path, key) : target.causeOf(decidedAt, key, actual);
-  const { file, line } = cause ?? options.locate(locationIn(resource, `/spec/require/${key}`, "key"));
+  const { file, line } = cause ?? options.locate(locationIn(manifest, `/spec/require/${key}`, "key"));
   return {
     policy: name,
     severity: spec.severity,
     state,
     address: target.address,
     path: nodePointer(path, key),
-    message: expired === undefined ? message : `${message} (${expiredText(expired, resource, options.locate)})`,
+    message: expired === undefined ? message : `${message} (${expiredText(expired, manifest, options.locate)})`,
     actual,
     required: !actual,
     file,
@@ -183,8 +183,8 @@ function toFinding(found: Found, resource: Resource<PolicySpec>, { target, optio
   };
 }
 
-function expiredText(exemption: PolicyExemption, resource: Resource<PolicySpec>, locate: Locate): string {
-  const index = (resource.spec.exemptions ?? []).indexOf(exemption);
-  const place = placeText(locate(locationIn(resource, `/spec/exemptions/${index}/expires`)));
+function expiredText(exemption: PolicyExemption, manifest: Manifest<PolicySpec>, locate: Locate): string {
+  const index = (manifest.spec.exemptions ?? []).indexOf(exemption);
+  const place = placeText(locate(locationIn(manifest, `/spec/exemptions/${index}/expires`)));
   return `its exemption, ${exemption.reason}, expired on ${exemption.expires}: ${place}. To keep the exemption, have it approved again and set a later date`;
 }

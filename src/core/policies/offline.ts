@@ -5,9 +5,9 @@ import type { IntegrationNames } from "../kinds/select.ts";
 import { emptyRecord } from "../model/json/json.ts";
 import type { ColumnLabels } from "../model/labels.ts";
 import type { LiveSchemas } from "../model/live.ts";
+import { type Manifest, type PolicySpec, problemIn, type SchemaConfigSpec, type SchemaTree } from "../model/manifest.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Problem, Severity } from "../model/problem.ts";
-import { type PolicySpec, problemIn, type Resource, type SchemaConfigSpec, type SchemaTree } from "../model/resource.ts";
 import { literalPointer } from "../model/schema-tree.ts";
 import { paragraph } from "../text/lines.ts";
 import { nodeText } from "../text/paths.ts";
@@ -19,7 +19,7 @@ import { policyQuestion, type Violated, type Violation } from "./violations.ts";
 // none, so whatever depends on the account or on another manifest is left out, or is a warning if only the account
 // shows whether the node is replicated. Rules are not checked here: which nodes they match depends on the live names.
 
-type Config = Resource<SchemaConfigSpec>;
+type Config = Manifest<SchemaConfigSpec>;
 
 interface OfflineOptions {
   /** YYYY-MM-DD */
@@ -29,17 +29,17 @@ interface OfflineOptions {
   readonly labels?: ColumnLabels | undefined;
 }
 
-export function literalProblems(resources: readonly Resource[], options: OfflineOptions): readonly Problem[] {
-  const invalid = new Set(policyProblems(resources).map(({ address }) => address));
-  const policies = policiesIn(resources)
+export function literalProblems(manifests: readonly Manifest[], options: OfflineOptions): readonly Problem[] {
+  const invalid = new Set(policyProblems(manifests).map(({ address }) => address));
+  const policies = policiesIn(manifests)
     .filter(({ address, spec }) => spec.require !== undefined && !invalid.has(address))
     .map(compilePolicy);
   if (policies.length === 0) return [];
-  const configs = resources.filter(isSchemaConfig);
+  const configs = manifests.filter(isSchemaConfig);
   const labels = options.labels && labelRoots(inSource(options.labels));
   return configs.flatMap((config) => {
-    if (config.spec.schemas === undefined || configs.some((other) => mayOverride(other, config, resources))) return [];
-    const target = targetOf(config, resources);
+    if (config.spec.schemas === undefined || configs.some((other) => mayOverride(other, config, manifests))) return [];
+    const target = targetOf(config, manifests);
     return policies
       .filter((policy) => certainlySelects(policy, target))
       .flatMap((policy) => problemsOf(policy, config, { ...options, scope: labels?.({ names: target?.names ?? [] }) }));
@@ -50,23 +50,23 @@ export function literalProblems(resources: readonly Resource[], options: Offline
 const inSource = (labels: ColumnLabels): ColumnLabels => ({ ...labels, columns: labels.columns.filter(({ side }) => side === "source") });
 
 /** The integration of a manifest, without its live name, which is unknown. Undefined: an integration without a manifest, or several. */
-function targetOf({ spec: { integration } }: Config, resources: readonly Resource[]): IntegrationNames | undefined {
-  const manifest = resources
+function targetOf({ spec: { integration } }: Config, manifests: readonly Manifest[]): IntegrationNames | undefined {
+  const manifest = manifests
     .filter(isIntegration)
     .find(({ name, id }) => (typeof integration === "string" ? name === integration : integration !== undefined && id === integration.id));
   return manifest === undefined ? undefined : { names: [manifest.name], labels: manifest.labels };
 }
 
 /** A name that `!` excludes may be the live name, which is unknown. */
-function certainlySelects({ resource, selects }: CompiledPolicy, target: IntegrationNames | undefined): boolean {
-  const when = resource.spec.when?.integration;
+function certainlySelects({ manifest, selects }: CompiledPolicy, target: IntegrationNames | undefined): boolean {
+  const when = manifest.spec.when?.integration;
   if (when === undefined) return true;
   return target !== undefined && when.names?.some((text) => text.startsWith("!")) !== true && selects(target);
 }
 
-function mayOverride(other: Config, config: Config, resources: readonly Resource[]): boolean {
+function mayOverride(other: Config, config: Config, manifests: readonly Manifest[]): boolean {
   if (other === config || (other.spec.priority ?? 0) <= (config.spec.priority ?? 0)) return false;
-  const [one, two] = [targetOf(other, resources), targetOf(config, resources)];
+  const [one, two] = [targetOf(other, manifests), targetOf(config, manifests)];
   return one === undefined || two === undefined || one.names[0] === two.names[0];
 }
 
@@ -76,10 +76,10 @@ function problemsOf(
   { today, ignoring, scope }: OfflineOptions & { readonly scope: LabelScope | undefined },
 ): readonly Problem[] {
   // Which integration is exempt is left open: one that may be exempt is not reported.
-  const exemptions = (policy.resource.spec.exemptions ?? []).filter((exemption) => isValidOn(exemption, today));
+  const exemptions = (policy.manifest.spec.exemptions ?? []).filter((exemption) => isValidOn(exemption, today));
   const anywhere = compilePolicy({
-    ...policy.resource,
-    spec: { ...policy.resource.spec, exemptions: exemptions.map(({ integration: _, ...rest }) => rest) },
+    ...policy.manifest,
+    spec: { ...policy.manifest.spec, exemptions: exemptions.map(({ integration: _, ...rest }) => rest) },
   });
   const isExempt = (path: NodePath): boolean =>
     anywhere.exemptions(
@@ -92,7 +92,7 @@ function problemsOf(
     isLiteral: true,
     onViolation: ({ path, key, next }) => {
       if (next !== undefined && !isExempt(path))
-        problems.push(toProblem(policy.resource, config, { ...next, path, key, isCertain: next.isCertain && !maySkip }));
+        problems.push(toProblem(policy.manifest, config, { ...next, path, key, isCertain: next.isCertain && !maySkip }));
     },
   });
   scan(withTables(config.spec.schemas), [question], { isLiteral: true, labels: scope });
@@ -106,7 +106,7 @@ function withTables(literal: SchemaTree = {}): LiveSchemas {
 }
 
 function toProblem(
-  policy: Resource<PolicySpec>,
+  policy: Manifest<PolicySpec>,
   config: Config,
   { path, key, actual, isCertain }: Violation & Pick<Violated, "path" | "key">,
 ): Problem {

@@ -1,25 +1,25 @@
 import { isPolicy, isRuleSet, isSchemaConfig } from "../kinds/manifests.ts";
 import type { PolicyFinding } from "../model/findings.ts";
+import { locationIn, type Manifest, type PolicySpec, problemIn } from "../model/manifest.ts";
 import type { Locate, Problem } from "../model/problem.ts";
-import { locationIn, type PolicySpec, problemIn, type Resource } from "../model/resource.ts";
 import { levelNames } from "../model/schema-tree.ts";
 import { capitalized, ruleText } from "../text/describe.ts";
 import { compilePolicy } from "./compile.ts";
 
-export const policiesIn = (resources: readonly Resource[]): readonly Resource<PolicySpec>[] => resources.filter(isPolicy);
+export const policiesIn = (manifests: readonly Manifest[]): readonly Manifest<PolicySpec>[] => manifests.filter(isPolicy);
 
 /** Policies that can never find anything, each as an error at its line. */
-export function policyProblems(resources: readonly Resource[]): readonly Problem[] {
-  return policiesIn(resources).flatMap((resource): readonly Problem[] => {
-    const found = problemOf(resource);
+export function policyProblems(manifests: readonly Manifest[]): readonly Problem[] {
+  return policiesIn(manifests).flatMap((manifest): readonly Problem[] => {
+    const found = problemOf(manifest);
     if (found === undefined) return [];
     const [pointer, message] = found;
-    return [problemIn(resource, pointer, { code: "E_WRONG_VALUE", message: `${resource.address} ${message}` })];
+    return [problemIn(manifest, pointer, { code: "E_WRONG_VALUE", message: `${manifest.address} ${message}` })];
   });
 }
 
 /** What is wrong with a policy; the message follows its address. */
-function problemOf(policy: Resource<PolicySpec>): readonly [pointer: string, message: string] | undefined {
+function problemOf(policy: Manifest<PolicySpec>): readonly [pointer: string, message: string] | undefined {
   const { require, when } = policy.spec;
   if (require === undefined)
     return ["/spec", "has no spec.require, so it can never find anything. Add what must be true, such as require: { hashed: true }."];
@@ -38,20 +38,20 @@ function problemOf(policy: Resource<PolicySpec>): readonly [pointer: string, mes
 }
 
 /** Rules after their `expires` date. They still apply, because a date alone must not expose data. */
-export function expiredRules(resources: readonly Resource[], today: string, locate: Locate): readonly PolicyFinding[] {
-  return resources.flatMap((resource) => {
-    if (!isSchemaConfig(resource) && !isRuleSet(resource)) return [];
-    const { rules = [] } = resource.spec;
+export function expiredRules(manifests: readonly Manifest[], today: string, locate: Locate): readonly PolicyFinding[] {
+  return manifests.flatMap((manifest) => {
+    if (!isSchemaConfig(manifest) && !isRuleSet(manifest)) return [];
+    const { rules = [] } = manifest.spec;
     return rules.flatMap((rule, index): readonly PolicyFinding[] => {
       if (!("match" in rule) || rule.expires === undefined || rule.expires >= today) return [];
-      const { file, line } = locate(locationIn(resource, `/spec/rules/${index}/expires`, "key"));
+      const { file, line } = locate(locationIn(manifest, `/spec/rules/${index}/expires`, "key"));
       const why = rule.reason === undefined ? "" : ` (${rule.reason})`;
       return [
         {
           policy: "rule-expired",
           severity: "warning",
           state: "existing",
-          address: resource.address,
+          address: manifest.address,
           path: `/spec/rules/${index}`,
           message: `${capitalized(ruleText(rule.id ?? `rule ${index + 1}`))} expired on ${rule.expires}${why} and still applies. Remove it, or set a later date.`,
           file,

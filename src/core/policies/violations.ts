@@ -49,7 +49,7 @@ function both<T>({ now, next }: ScannedNode, of: (state: NodeState, time: "now" 
 /** Finds the values that violate a policy. Columns are checked in replicated tables only. */
 export function policyQuestion(policy: CompiledPolicy, { isLiteral, onViolation, onUnseen }: PolicyOptions): Question {
   const { nodes, labels: wanted } = policy;
-  const { when = {}, require = {} } = policy.resource.spec;
+  const { when = {}, require = {} } = policy.manifest.spec;
   const { depth } = nodes;
   /** Whether a column below can have a label that the policy checks. */
   const isPossible = (labels: LabelScope | undefined): boolean =>

@@ -58,8 +58,8 @@ function refuseManifests(shown: string, path: string, projects: readonly Project
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   if (!isFolder && !/\.ya?ml$/iu.test(path)) return;
   const prefix = shown.replace(/^\.\//u, "").replace(/\/+$/u, "");
-  const addresses = projects.flatMap(({ resources }) =>
-    resources.filter(({ place: { file } }) => file === prefix || file.startsWith(`${prefix}/`)).map(({ address }) => address),
+  const addresses = projects.flatMap(({ manifests }) =>
+    manifests.filter(({ place: { file } }) => file === prefix || file.startsWith(`${prefix}/`)).map(({ address }) => address),
   );
   const unique = [...new Set(addresses)];
   const isFew = unique.length > 0 && unique.length <= maxOnly;

@@ -4,8 +4,8 @@ import { integrations } from "../../core/kinds/lists.ts";
 import { kindNames, schemaConfigAddress } from "../../core/kinds/manifests.ts";
 import { type Address, type Binding, byText, kindOf, toAddress } from "../../core/model/address.ts";
 import type { LiveIntegration } from "../../core/model/live.ts";
+import type { Manifest } from "../../core/model/manifest.ts";
 import type { NamedObject } from "../../core/model/plan.ts";
-import type { Resource } from "../../core/model/resource.ts";
 import { freeName } from "../../core/text/free-name.ts";
 import { type DocumentText, documentText } from "./document-text.ts";
 
@@ -17,7 +17,7 @@ interface AdoptionInput {
   /** With the project's manifests and the objects that they are identified with. The lists have whole objects. */
   readonly account: AccountView;
   /** Whether the pinned id of a manifest may be that of another account. */
-  readonly mayBePinnedElsewhere: (resource: Resource) => boolean;
+  readonly mayBePinnedElsewhere: (manifest: Manifest) => boolean;
   /** Addresses of manifests of other targets only. */
   readonly taken: ReadonlySet<Address>;
   /** metadata.targets of new manifests. */
@@ -41,7 +41,7 @@ export interface Adoption {
   readonly documents: readonly NewDocument[];
   readonly bindings: ReadonlyMap<Address, Binding>;
   /** Manifests whose pinned id is that of another account, with the id in this one. */
-  readonly pins: readonly (readonly [Resource, id: string])[];
+  readonly pins: readonly (readonly [Manifest, id: string])[];
   /** Sentences for the user. */
   readonly notices: readonly string[];
 }
@@ -58,7 +58,7 @@ interface Group {
   readonly imported: ImportedObjects;
   readonly objects: readonly NamedObject[];
   /** Their manifests, by live id. */
-  readonly manifests: ReadonlyMap<string, Resource>;
+  readonly manifests: ReadonlyMap<string, Manifest>;
   /** The names of their manifests, including those that will be written, by live id. */
   readonly names: ReadonlyMap<string, string>;
 }
@@ -115,7 +115,7 @@ interface Draft {
   readonly documents: NewDocument[];
   readonly notices: Set<string>;
   readonly bindings: Map<Address, Binding>;
-  readonly pins: (readonly [Resource, string])[];
+  readonly pins: (readonly [Manifest, string])[];
 }
 
 function isChosen({ id }: NamedObject, { kind, names }: Group, { isSelected, configOf }: AdoptionInput): boolean {
@@ -132,7 +132,7 @@ const skipReason = (live: NamedObject, { imported, manifests }: Group): string |
 function adoptObject({ input, nameOf, addresses, documents, notices, bindings, pins }: Draft, group: Group, live: NamedObject): void {
   const { kind, imported, manifests, names } = group;
   const { account, targets } = input;
-  const resource = manifests.get(live.id);
+  const manifest = manifests.get(live.id);
   const skipped = skipReason(live, group);
   if (skipped !== undefined) {
     const shown = live.name === "" ? live.id : `"${live.name}" (${live.id})`;
@@ -142,9 +142,9 @@ function adoptObject({ input, nameOf, addresses, documents, notices, bindings, p
   const name = names.get(live.id) ?? "";
   const address = toAddress(kind, name);
   addresses.push(address);
-  if (account.bindings.get(address)?.id !== live.id) bindings.set(address, { id: live.id, ...imported.record?.(resource) });
-  if (resource?.id !== undefined && resource.id !== live.id) pins.push([resource, live.id]);
-  if (resource !== undefined) return;
+  if (account.bindings.get(address)?.id !== live.id) bindings.set(address, { id: live.id, ...imported.record?.(manifest) });
+  if (manifest?.id !== undefined && manifest.id !== live.id) pins.push([manifest, live.id]);
+  if (manifest !== undefined) return;
   const { body, after = [], integration, notice } = imported.manifest(live, { account, name, nameOf });
   if (notice !== undefined) notices.add(notice);
   const inFileOf = integration === undefined ? undefined : nameOf(kindNames.integration, integration);
@@ -161,15 +161,15 @@ function groupOf(
   objects: readonly NamedObject[],
   { account, taken, mayBePinnedElsewhere }: AdoptionInput,
 ): Group {
-  const resources = account.resources.filter((resource) => resource.kind === kind);
-  const found = resources.flatMap((resource) => {
-    const identity = account.identities.get(resource.address);
-    return identity?.state === "found" ? [[identity.id, resource] as const] : [];
+  const declared = account.manifests.filter((manifest) => manifest.kind === kind);
+  const found = declared.flatMap((manifest) => {
+    const identity = account.identities.get(manifest.address);
+    return identity?.state === "found" ? [[identity.id, manifest] as const] : [];
   });
   const known = new Set(found.map(([id]) => id));
-  const isUnpaired = (identity: Identity | undefined, resource: Resource): boolean =>
-    identity?.state === "blocked" || (identity?.state === "gone" && resource.id === identity.id && mayBePinnedElsewhere(resource));
-  const unpaired = resources.filter((resource) => isUnpaired(account.identities.get(resource.address), resource));
+  const isUnpaired = (identity: Identity | undefined, manifest: Manifest): boolean =>
+    identity?.state === "blocked" || (identity?.state === "gone" && manifest.id === identity.id && mayBePinnedElsewhere(manifest));
+  const unpaired = declared.filter((manifest) => isUnpaired(account.identities.get(manifest.address), manifest));
   const rest = objects.filter(({ id }) => !known.has(id));
   const manifests = new Map([
     ...found,
@@ -177,20 +177,20 @@ function groupOf(
   ]);
   const unnamed = objects.filter(({ id }) => !manifests.has(id));
   const others = [...taken].flatMap((address) => (kindOf(address) === kind ? [address.slice(kind.length + 1)] : []));
-  const given = nameAll(unnamed, new Set([...resources.map(({ name }) => name), ...others]), kind.toLowerCase());
+  const given = nameAll(unnamed, new Set([...declared.map(({ name }) => name), ...others]), kind.toLowerCase());
   return { kind, imported, objects, manifests, names: new Map([...given, ...[...manifests].map(([id, { name }]) => [id, name] as const)]) };
 }
 
 /** Manifest and live object that fit each other and nothing else. */
 function onlyPairs(
-  resources: readonly Resource[],
+  manifests: readonly Manifest[],
   live: readonly NamedObject[],
-  fits: (resource: Resource, live: NamedObject) => boolean,
-): readonly (readonly [string, Resource])[] {
-  return resources.flatMap((resource) => {
-    const [only, second] = live.filter((one) => fits(resource, one));
-    if (only === undefined || second !== undefined || resources.some((other) => other !== resource && fits(other, only))) return [];
-    return [[only.id, resource] as const];
+  fits: (manifest: Manifest, live: NamedObject) => boolean,
+): readonly (readonly [string, Manifest])[] {
+  return manifests.flatMap((manifest) => {
+    const [only, second] = live.filter((one) => fits(manifest, one));
+    if (only === undefined || second !== undefined || manifests.some((other) => other !== manifest && fits(other, only))) return [];
+    return [[only.id, manifest] as const];
   });
 }
 

@@ -1,7 +1,7 @@
 import { kindNames } from "../../core/kinds/manifests.ts";
 import { toAddress } from "../../core/model/address.ts";
 import { defined, type JsonObject } from "../../core/model/json/json.ts";
-import type { SchemaConfigSpec } from "../../core/model/resource.ts";
+import type { SchemaConfigSpec } from "../../core/model/manifest.ts";
 import { blockLines } from "../../core/yaml/print.ts";
 import { escapeReferences } from "../../core/yaml/references.ts";
 

@@ -14,8 +14,8 @@ import { boundaryOf, refuseOutside } from "../../core/manifests/boundary.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
 import { type Address, byText, kindOf } from "../../core/model/address.ts";
 import { DimsyncError, refuseErrors } from "../../core/model/errors.ts";
+import type { Manifest } from "../../core/model/manifest.ts";
 import type { Plan } from "../../core/model/plan.ts";
-import type { Resource } from "../../core/model/resource.ts";
 import { systemClock } from "../../core/model/runtime/clock.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
 import { planAccount } from "../../core/operations/plan.ts";
@@ -97,7 +97,7 @@ async function otherTargets({ settings }: Project, load: LoadOptions, { env }: R
     names.map(async (target): Promise<OtherTarget> => {
       const other = await loadProject({ ...load, target });
       const { bindings } = await withRecords(other.settings, env, (records) => records.read());
-      return { name: target, resources: other.resources, bindings };
+      return { name: target, manifests: other.manifests, bindings };
     }),
   );
 }
@@ -155,8 +155,8 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
   const adoptIn = async (project: Project) => {
     const created = { targets: newFiles.targets, taken: new Set(project.elsewhere.map(({ address }) => address)) };
     const { account, suspicions } = await wholeAccount(project, open);
-    const configs = new Map([...unitsById(account)].map(([id, { resource }]) => [id, resource.address]));
-    const mayBePinnedElsewhere = (resource: Resource): boolean => loadedBy(resource, others).length > 0;
+    const configs = new Map([...unitsById(account)].map(([id, { manifest }]) => [id, manifest.address]));
+    const mayBePinnedElsewhere = (manifest: Manifest): boolean => loadedBy(manifest, others).length > 0;
     const adoption = adopt({ ...created, account, isSelected, mayBePinnedElsewhere, configOf: (id) => configs.get(id) });
     return { project, created, account, suspicions, adoption };
   };
@@ -168,7 +168,7 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
   const { project, created, account, suspicions, adoption } = await adoptIn(
     withManifests(
       given,
-      shared.map(({ resource }) => resource),
+      shared.map(({ manifest }) => manifest),
     ),
   );
   // Before anything is written.
@@ -190,8 +190,8 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
   const isUnsure = suspicions.length > 0;
   const limited = isUnsure ? [] : missing;
   const failures = [
-    ...[...shared, ...limited].flatMap(({ resource, targets }) => writer.setMetadata(resource, "targets", targets) ?? []),
-    ...adoption.pins.flatMap(([resource, id]) => writer.setMetadata(resource, "id", pinsOf(resource, { [target]: id }, others)) ?? []),
+    ...[...shared, ...limited].flatMap(({ manifest, targets }) => writer.setMetadata(manifest, "targets", targets) ?? []),
+    ...adoption.pins.flatMap(([manifest, id]) => writer.setMetadata(manifest, "id", pinsOf(manifest, { [target]: id }, others)) ?? []),
   ];
   await writeObjects(writer, adoption);
   const schemas = await importSchemas(adoption, { ...created, reads, writer, account: bound, literal, signal, onProgress });
@@ -225,24 +225,24 @@ async function wholeAccount(project: Project, { reads, state }: OpenAccount): Re
 }
 
 /** The project as if these manifests of other targets were in this one, too. */
-function withManifests(project: Project, more: readonly Resource[]): Project {
+function withManifests(project: Project, more: readonly Manifest[]): Project {
   const added = new Set(more.map(({ address }) => address));
   return {
     ...project,
-    resources: [...project.resources, ...more].sort((a, b) => byText(a.address, b.address)),
+    manifests: [...project.manifests, ...more].sort((a, b) => byText(a.address, b.address)),
     elsewhere: project.elsewhere.filter(({ address }) => !added.has(address)),
   };
 }
 
 /** The pinned ids of a manifest in all targets that load it. */
 const pinsOf = (
-  resource: Resource,
+  manifest: Manifest,
   own: Readonly<Record<string, string>>,
   others: readonly OtherTarget[],
 ): Readonly<Record<string, string>> => ({
   ...Object.fromEntries(
-    loadedBy(resource, others).flatMap(({ name, resources }) => {
-      const id = resources.find(({ address }) => address === resource.address)?.id;
+    loadedBy(manifest, others).flatMap(({ name, manifests }) => {
+      const id = manifests.find(({ address }) => address === manifest.address)?.id;
       return id === undefined ? [] : [[name, id]];
     }),
   ),
@@ -251,14 +251,14 @@ const pinsOf = (
 
 /** "30 integrations of the manifests are not in dev, …", for objects. `what`: the words after the count, from "is" or "are". */
 function targetNotices(changed: readonly LimitedManifest[], what: (are: string) => string): readonly string[] {
-  const ofObjects = changed.filter(({ resource }) => !isSchemaConfig(resource) && kindNamed(resource.kind)?.imported !== undefined);
-  return grouped(ofObjects, ({ resource: { kind }, targets }) => `${kind} ${targets.join()}`).map((group) => {
-    const [{ resource, targets }] = group;
+  const ofObjects = changed.filter(({ manifest }) => !isSchemaConfig(manifest) && kindNamed(manifest.kind)?.imported !== undefined);
+  return grouped(ofObjects, ({ manifest: { kind }, targets }) => `${kind} ${targets.join()}`).map((group) => {
+    const [{ manifest, targets }] = group;
     const names = andMore(
-      group.map((one) => one.resource.name),
-      resource.kind.toLowerCase(),
+      group.map((one) => one.manifest.name),
+      manifest.kind.toLowerCase(),
     );
-    return `${counted(group.length, resource.kind.toLowerCase())} ${what(group.length === 1 ? "is" : "are")}, so their manifests now have metadata.targets: [${targets.join(", ")}]: ${names}.`;
+    return `${counted(group.length, manifest.kind.toLowerCase())} ${what(group.length === 1 ? "is" : "are")}, so their manifests now have metadata.targets: [${targets.join(", ")}]: ${names}.`;
   });
 }
 

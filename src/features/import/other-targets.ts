@@ -3,7 +3,7 @@ import type { AccountView, Identity } from "../../core/kinds/kind.ts";
 import { integrationAddress, isSchemaConfig } from "../../core/kinds/manifests.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { type Address, type Bindings, toAddress } from "../../core/model/address.ts";
-import type { Resource, SchemaConfigSpec } from "../../core/model/resource.ts";
+import type { Manifest, SchemaConfigSpec } from "../../core/model/manifest.ts";
 import type { Code } from "../../core/model/titles.ts";
 
 // Targets share manifests, and import sees only one account. It must not write a manifest that changes what another target plans:
@@ -14,7 +14,7 @@ import type { Code } from "../../core/model/titles.ts";
 export interface OtherTarget {
   readonly name: string;
   /** The manifests that it loads, with its variables. */
-  readonly resources: readonly Resource[];
+  readonly manifests: readonly Manifest[];
   readonly bindings: Bindings;
 }
 
@@ -26,28 +26,28 @@ export interface ImportFailure {
 
 /** Whether another target is already planned: a new manifest would be part of its plan. */
 export const isInUse = (others: readonly OtherTarget[]): boolean =>
-  others.some((target) => target.bindings.size > 0 || target.resources.some((one) => appliesByName(one, target)));
+  others.some((target) => target.bindings.size > 0 || target.manifests.some((one) => appliesByName(one, target)));
 
-const appliesByName = (resource: Resource, target: OtherTarget): boolean =>
-  isSchemaConfig(resource) && selectsLiveNames(resource.spec, target);
+const appliesByName = (manifest: Manifest, target: OtherTarget): boolean =>
+  isSchemaConfig(manifest) && selectsLiveNames(manifest.spec, target);
 
 /** Whether it selects integrations by their live names, so that bindings do not show where it applies. */
-function selectsLiveNames({ integrations, integration }: SchemaConfigSpec, { resources }: OtherTarget): boolean {
+function selectsLiveNames({ integrations, integration }: SchemaConfigSpec, { manifests }: OtherTarget): boolean {
   if (integrations !== undefined) return true;
   if (typeof integration !== "string") return false;
-  return resources.every(({ address }) => address !== integrationAddress(integration));
+  return manifests.every(({ address }) => address !== integrationAddress(integration));
 }
 
 /** The other targets that load the manifest. */
-export const loadedBy = ({ place }: Resource, others: readonly OtherTarget[]): readonly OtherTarget[] =>
-  others.filter(({ resources }) => resources.some(({ place: { file, document } }) => file === place.file && document === place.document));
+export const loadedBy = ({ place }: Manifest, others: readonly OtherTarget[]): readonly OtherTarget[] =>
+  others.filter(({ manifests }) => manifests.some(({ place: { file, document } }) => file === place.file && document === place.document));
 
 // An account rarely has all objects of another one. Manifests whose objects only other targets have get metadata.targets, and a pinned id
 // becomes a map: no file has to be moved, and nothing is blocked. Once the account has such an object, its manifest gets this target, too.
 
 /** What a manifest gets in its metadata. */
 export interface LimitedManifest {
-  readonly resource: Resource;
+  readonly manifest: Manifest;
   /** metadata.targets */
   readonly targets: readonly string[];
 }
@@ -74,54 +74,54 @@ const isMissing = (identity: Identity | undefined): boolean =>
 
 /** The manifests whose objects other targets have, and this one does not. */
 export function limitedManifests({ account, target, others, isSelected }: LimitInput): readonly LimitedManifest[] {
-  const { resources, identities } = account;
-  const isKnownElsewhere = (resource: Resource): boolean =>
-    loadedBy(resource, others).some(({ bindings }) => bindings.has(resource.address) || resource.id !== undefined);
+  const { manifests, identities } = account;
+  const isKnownElsewhere = (manifest: Manifest): boolean =>
+    loadedBy(manifest, others).some(({ bindings }) => bindings.has(manifest.address) || manifest.id !== undefined);
   const missing = new Set(
-    resources.filter((one) => isMissing(identities.get(one.address)) && isKnownElsewhere(one)).map(({ address }) => address),
+    manifests.filter((one) => isMissing(identities.get(one.address)) && isKnownElsewhere(one)).map(({ address }) => address),
   );
-  const isOfMissing = (resource: Resource): boolean =>
-    isSchemaConfig(resource) && referencesOf(resource).some((address) => missing.has(address));
+  const isOfMissing = (manifest: Manifest): boolean =>
+    isSchemaConfig(manifest) && referencesOf(manifest).some((address) => missing.has(address));
   // What stays needs what it refers to.
-  for (const resource of resources)
-    if (!missing.has(resource.address) && !isOfMissing(resource)) for (const address of referencesOf(resource)) missing.delete(address);
-  return resources.flatMap((resource) => {
-    if (!isSelected(resource.address) || !(missing.has(resource.address) || isOfMissing(resource))) return [];
-    const targets = (resource.targets ?? loadedBy(resource, others).map(({ name }) => name)).filter((name) => name !== target);
-    return targets.length === 0 ? [] : [{ resource, targets }];
+  for (const manifest of manifests)
+    if (!missing.has(manifest.address) && !isOfMissing(manifest)) for (const address of referencesOf(manifest)) missing.delete(address);
+  return manifests.flatMap((manifest) => {
+    if (!isSelected(manifest.address) || !(missing.has(manifest.address) || isOfMissing(manifest))) return [];
+    const targets = (manifest.targets ?? loadedBy(manifest, others).map(({ name }) => name)).filter((name) => name !== target);
+    return targets.length === 0 ? [] : [{ manifest, targets }];
   });
 }
 
 /** The manifests of other targets only, as those load them. */
-export const manifestsElsewhere = ({ elsewhere }: Pick<Project, "elsewhere">, others: readonly OtherTarget[]): readonly Resource[] =>
+export const manifestsElsewhere = ({ elsewhere }: Pick<Project, "elsewhere">, others: readonly OtherTarget[]): readonly Manifest[] =>
   elsewhere.flatMap(
     ({ place }) =>
-      others.flatMap(({ resources }) =>
-        resources.filter((one) => one.place.file === place.file && one.place.document === place.document),
+      others.flatMap(({ manifests }) =>
+        manifests.filter((one) => one.place.file === place.file && one.place.document === place.document),
       )[0] ?? [],
   );
 
 /** Those of them whose objects the account has, with what they refer to, and the SchemaConfigs of these integrations. `found`: addresses. */
-export function sharedManifests(elsewhere: readonly Resource[], found: ReadonlySet<Address>, target: string): readonly LimitedManifest[] {
+export function sharedManifests(elsewhere: readonly Manifest[], found: ReadonlySet<Address>, target: string): readonly LimitedManifest[] {
   const byAddress = new Map(elsewhere.map((one) => [one.address, one]));
-  const shared = new Set<Resource>();
-  const share = (resource: Resource): void => {
-    if (shared.has(resource)) return;
-    shared.add(resource);
-    for (const address of referencesOf(resource)) {
+  const shared = new Set<Manifest>();
+  const share = (manifest: Manifest): void => {
+    if (shared.has(manifest)) return;
+    shared.add(manifest);
+    for (const address of referencesOf(manifest)) {
       const referred = byAddress.get(address);
       if (referred !== undefined) share(referred);
     }
   };
-  for (const resource of elsewhere) {
-    const isOfFound = isSchemaConfig(resource) && referencesOf(resource).some((address) => found.has(address) && byAddress.has(address));
-    if (found.has(resource.address) || isOfFound) share(resource);
+  for (const manifest of elsewhere) {
+    const isOfFound = isSchemaConfig(manifest) && referencesOf(manifest).some((address) => found.has(address) && byAddress.has(address));
+    if (found.has(manifest.address) || isOfFound) share(manifest);
   }
-  return [...shared].map((resource) => ({ resource, targets: [...(resource.targets ?? []), target] }));
+  return [...shared].map((manifest) => ({ manifest, targets: [...(manifest.targets ?? []), target] }));
 }
 
 /** The manifests that it names. */
-const referencesOf = (resource: Resource): readonly Address[] =>
-  (manifestKindNamed(resource.kind)?.references(resource) ?? []).flatMap(({ kind, name, isOneOfMany }) =>
+const referencesOf = (manifest: Manifest): readonly Address[] =>
+  (manifestKindNamed(manifest.kind)?.references(manifest) ?? []).flatMap(({ kind, name, isOneOfMany }) =>
     isOneOfMany ? [] : [toAddress(kind, name)],
   );

@@ -6,7 +6,7 @@ import { type Boundary, refuseOutside } from "../../core/manifests/boundary.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import type { Address } from "../../core/model/address.ts";
 import type { JsonValue } from "../../core/model/json/json.ts";
-import type { Resource } from "../../core/model/resource.ts";
+import type { Manifest } from "../../core/model/manifest.ts";
 import { writeAtomic } from "../../core/records/files/atomic.ts";
 import type { DocumentText } from "./document-text.ts";
 import { createFileSet, type FileChange } from "./file-set.ts";
@@ -26,7 +26,7 @@ interface WriterOptions {
 /** Edits and new documents, collected per file and written with `flush`. */
 export interface Writer {
   /** Sets a member of `metadata`. Undefined if the file is edited as asked. */
-  readonly setMetadata: (resource: Resource, member: "targets" | "id", value: JsonValue) => ImportFailure | undefined;
+  readonly setMetadata: (manifest: Manifest, member: "targets" | "id", value: JsonValue) => ImportFailure | undefined;
   /** Adds documents to a file in the folder for new files: "tags.yaml". */
   readonly add: (file: string, documents: readonly DocumentText[]) => void;
   /** Adds documents to the file of the integration's manifest, or to one in the folder for new files. */
@@ -38,7 +38,7 @@ export interface Writer {
 
 export function createWriter(project: Project, { cwd, boundary, newFiles, dryRun, onFile }: WriterOptions): Writer {
   const files = createFileSet((path) => (existsSync(path) ? readFileSync(path, "utf8") : undefined));
-  const resourceAt = new Map<Address, Resource>(project.resources.map((resource) => [resource.address, resource]));
+  const manifestAt = new Map<Address, Manifest>(project.manifests.map((manifest) => [manifest.address, manifest]));
   const add = (file: string, documents: readonly DocumentText[]): void => {
     if (documents.length === 0) return;
     const path = resolve(newFiles.folder, file);
@@ -52,7 +52,7 @@ export function createWriter(project: Project, { cwd, boundary, newFiles, dryRun
     },
     add,
     addToIntegration(name, documents) {
-      const known = resourceAt.get(integrationAddress(name));
+      const known = manifestAt.get(integrationAddress(name));
       const file = known === undefined ? undefined : resolve(cwd, known.place.file);
       const isThere = file !== undefined && (newFiles.isShared || !relative(newFiles.folder, file).startsWith(".."));
       add(isThere ? file : join("integrations", `${name}.yaml`), documents);

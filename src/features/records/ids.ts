@@ -48,8 +48,8 @@ export const bindIds = (
       const at = text.indexOf("=");
       const address = at === -1 ? text : text.slice(0, at);
       const id = at === -1 ? bindings.get(address)?.id : text.slice(at + 1);
-      const resource = project.resources.find((one) => one.address === address);
-      if (resource === undefined) throw unknownManifest(address, project.resources);
+      const manifest = project.manifests.find((one) => one.address === address);
+      if (manifest === undefined) throw unknownManifest(address, project.manifests);
       if (at === -1 && !isAccepted)
         throw new DimsyncError(
           "E_USAGE",
@@ -59,7 +59,7 @@ export const bindIds = (
         throw new DimsyncError("E_USAGE", `No id is recorded for ${address}. Bind it first.`, {
           command: `dimsync bind ${shellWord(address)}=ID`,
         });
-      const baseline = kindNamed(resource.kind)?.baseline?.(resource) ?? {};
+      const baseline = kindNamed(manifest.kind)?.baseline?.(manifest) ?? {};
       const kept = bindings.get(address);
       const version = baseline.secretVersion === undefined ? {} : { secretVersion: baseline.secretVersion };
       await records.bind(address, isAccepted ? { id, ...baseline } : { ...(kept?.id === id ? kept : {}), id, ...version });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LiveIntegration } from "../../../src/core/model/live.ts";
-import type { Resource } from "../../../src/core/model/resource.ts";
+import type { Manifest } from "../../../src/core/model/manifest.ts";
 import { accountViewOf, foundIn, liveIntegration, liveTag, resourceOf } from "../../support/accounts/view.ts";
 
 /** The object, with every read of `name`, `id` and `address` counted: searches cannot do without them. */
@@ -14,15 +14,15 @@ function counting<T extends object>(object: T, count: () => void): T {
 }
 
 /** How often names, ids and addresses are read while everything is identified and compared. */
-function readsFor(size: number, manifestsOf: (names: readonly string[]) => readonly Resource[]): number {
+function readsFor(size: number, manifestsOf: (names: readonly string[]) => readonly Manifest[]): number {
   let reads = 0;
   const count = () => {
     reads += 1;
   };
   const names = Array.from({ length: size }, (_, i) => `shop-${i}`);
   const integrations: readonly LiveIntegration[] = names.map((name, i) => counting(liveIntegration(`id-${i}`, name, `${name}-pg`), count));
-  const resources = manifestsOf(names).map((resource) => counting(resource, count));
-  const view = accountViewOf(resources, { integrations, tags: names.map((name, i) => counting(liveTag(`t-${i}`, name), count)) });
+  const manifests = manifestsOf(names).map((manifest) => counting(manifest, count));
+  const view = accountViewOf(manifests, { integrations, tags: names.map((name, i) => counting(liveTag(`t-${i}`, name), count)) });
   for (const kind of ["Integration", "Tag"]) foundIn(view, kind);
   return reads;
 }
@@ -34,7 +34,7 @@ const bySource = (name: string) => {
 };
 const tagOn = (name: string) => resourceOf("Tag", name, { name, resources: [{ integration: name }] });
 
-const projects: Readonly<Record<string, (names: readonly string[]) => readonly Resource[]>> = {
+const projects: Readonly<Record<string, (names: readonly string[]) => readonly Manifest[]>> = {
   "integrations that are looked up by name": (names) => names.map(byName),
   "integrations that are looked up by source": (names) => names.map(bySource),
   "tags on integrations that have no manifest": (names) => names.map(tagOn),

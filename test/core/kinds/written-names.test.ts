@@ -1,8 +1,8 @@
 // Every name that a manifest writes and nothing has is a problem at its line (promise N). One table for each kind of name; a new place needs a row.
 import { describe, expect, test } from "vitest";
 import { projectNameProblems, selectorProblems } from "../../../src/core/kinds/written-names.ts";
+import type { Manifest } from "../../../src/core/model/manifest.ts";
 import type { Problem } from "../../../src/core/model/problem.ts";
-import type { Resource } from "../../../src/core/model/resource.ts";
 import { accountViewOf, liveIntegration, resourceOf } from "../../support/accounts/view.ts";
 
 const integrations = [
@@ -14,7 +14,7 @@ const tag = (selector: object) => resourceOf("Tag", "t", { name: "T", resources:
 const policy = (integration: object) => resourceOf("Policy", "p", { when: { integration } });
 
 /** Every place where a manifest selects integrations. */
-const places: readonly (readonly [pointer: string, written: (selector: object) => Resource])[] = [
+const places: readonly (readonly [pointer: string, written: (selector: object) => Manifest])[] = [
   ["/spec/integrations", config],
   ["/spec/when/integration", policy],
   ["/spec/resources/1/integrations", tag],
@@ -81,16 +81,16 @@ describe("names of selectors, with the account", () => {
 describe("RuleSets that nobody uses", () => {
   const rules = (...uses: readonly string[]) => ({ rules: uses.map((use) => ({ use })) });
   const set = (name: string, ...uses: readonly string[]) => resourceOf("RuleSet", name, rules(...uses));
-  const rows: readonly [sentence: string, resources: readonly Resource[], problems: readonly string[]][] = [
+  const rows: readonly [sentence: string, manifests: readonly Manifest[], problems: readonly string[]][] = [
     ["one that a SchemaConfig uses", [set("a"), resourceOf("SchemaConfig", "c", rules("a"))], []],
     ["one that a used RuleSet uses", [set("a"), set("b", "a"), resourceOf("SchemaConfig", "c", rules("b"))], []],
     ["one that another target uses", [set("shared")], []],
     ["one that nothing uses", [set("a")], ["W_UNUSED /metadata/name"]],
     ["two that only use each other", [set("a", "b"), set("b", "a")], ["W_UNUSED /metadata/name", "W_UNUSED /metadata/name"]],
   ];
-  test.each(rows)("%s", (_sentence, resources, expected) => {
+  test.each(rows)("%s", (_sentence, manifests, expected) => {
     const elsewhere = [{ kind: "SchemaConfig", name: "c", labels: {}, uses: ["shared"] }];
-    expect(shown(projectNameProblems(resources, elsewhere))).toEqual(expected);
+    expect(shown(projectNameProblems(manifests, elsewhere))).toEqual(expected);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readDbtLabels } from "../../../src/core/labels/dbt.ts";
-import type { DbtSource } from "../../../src/core/model/resource.ts";
+import type { DbtSource } from "../../../src/core/model/manifest.ts";
 import { type DbtTable, dbtManifest } from "./dbt-manifest.ts";
 
 const place = { file: "personal.yaml", document: 0, pointer: "/spec/from/0" };

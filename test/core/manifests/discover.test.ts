@@ -8,7 +8,7 @@ import { writeProject } from "../../support/project-folder.ts";
 import { config, headings, load, loadIn, manifest, resource } from "./project-on-disk.ts";
 
 const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
-const names = (project: { readonly resources: readonly { readonly name: string }[] }) => project.resources.map(({ name }) => name);
+const names = (project: { readonly manifests: readonly { readonly name: string }[] }) => project.manifests.map(({ name }) => name);
 
 describe("manifest files", () => {
   const files = {
@@ -189,9 +189,9 @@ describe("paths that can't be read", () => {
   test("a folder that links to the folder above it", async () => {
     const folder = writeProject({ "m/a.yaml": asset("a") });
     symlinkSync("..", join(folder, "m", "up"));
-    const { diagnostics, resources } = await loadIn(folder, { paths: ["m"] });
+    const { diagnostics, manifests } = await loadIn(folder, { paths: ["m"] });
     expect(diagnostics.map(({ code }) => code)).toEqual(["E_UNREADABLE"]);
-    expect(resources).toHaveLength(1);
+    expect(manifests).toHaveLength(1);
   });
   test("a file that links to itself, and one that links to nothing", async () => {
     const folder = writeProject({ "m/a.yaml": asset("a") });
@@ -224,8 +224,8 @@ describe("paths that can't be read", () => {
     "carriage returns, which are allowed": { content: Buffer.from(asset("a").replaceAll("\n", "\r\n")), codes: [], loads: 1 },
   };
   test.each(Object.entries(bytes))("%s", async (_name, { content, codes, loads }) => {
-    const { diagnostics, resources } = await load({ "a.yaml": content });
-    expect([diagnostics.map(({ code }) => code), resources.length]).toEqual([codes, loads]);
+    const { diagnostics, manifests } = await load({ "a.yaml": content });
+    expect([diagnostics.map(({ code }) => code), manifests.length]).toEqual([codes, loads]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { type LoadOptions, loadProject, type Project } from "../../../src/core/manifests/project.ts";
+import type { Manifest } from "../../../src/core/model/manifest.ts";
 import { type Diagnostic, toDiagnostic } from "../../../src/core/model/problem.ts";
-import type { Resource } from "../../../src/core/model/resource.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 export interface Loaded extends Project {
@@ -26,9 +26,9 @@ export function headings(diagnostics: readonly Diagnostic[]): readonly string[] 
   );
 }
 
-export function resource(project: Project, address: string): Resource {
-  const found = project.resources.find((candidate) => candidate.address === address);
-  if (found === undefined) throw new Error(`${address} is not among ${project.resources.map((each) => each.address).join(", ")}`);
+export function resource(project: Project, address: string): Manifest {
+  const found = project.manifests.find((candidate) => candidate.address === address);
+  if (found === undefined) throw new Error(`${address} is not among ${project.manifests.map((each) => each.address).join(", ")}`);
   return found;
 }
 

@@ -90,9 +90,9 @@ testProblems({
 
 test("all files are checked in one pass, and valid manifests are still loaded", async () => {
   const files = { "a.yaml": "a: b: c", "b.yaml": manifest("Tagg", "x"), "c.yaml": asset("  typ: x"), "d.yaml": named("ok") };
-  const { diagnostics, resources } = await load(files, { paths: ["."] });
+  const { diagnostics, manifests } = await load(files, { paths: ["."] });
   expect(headings(diagnostics)).toEqual(["a.yaml:1:4 E_YAML_SYNTAX", "b.yaml:2:7 E_UNKNOWN_KIND", "c.yaml:6:3 E_UNKNOWN_KEY"]);
-  expect(resources.map(({ address }) => address)).toEqual(["Asset/ok"]);
+  expect(manifests.map(({ address }) => address)).toEqual(["Asset/ok"]);
 });
 
 test("nesting that would overflow the stack is a problem, not a crash", async () => {

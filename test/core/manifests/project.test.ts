@@ -6,7 +6,7 @@ import { headings, load, manifest, resource } from "./project-on-disk.ts";
 
 const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
 
-test("resources have labels, pins and the kind's default lifecycle", async () => {
+test("manifests have labels, pins and the kind's default lifecycle", async () => {
   const project = await load({
     "a.yaml":
       "apiVersion: dimsync/v1\nkind: Asset\nmetadata: { name: a, id: d-1, labels: { tier: gold, constructor: x } }\nspec: { name: A }\n",
@@ -42,8 +42,8 @@ describe("manifests of one target", () => {
     ["dev", ["Asset/a", "Asset/b", "Asset/c"]],
     ["test", ["Asset/a", "Asset/c"]],
   ])("target %s loads %j", async (target, addresses) => {
-    const { resources, problems } = await load(files, { target });
-    expect([resources.map(({ address }) => address), problems.filter(({ severity }) => severity === "error")]).toEqual([addresses, []]);
+    const { manifests, problems } = await load(files, { target });
+    expect([manifests.map(({ address }) => address), problems.filter(({ severity }) => severity === "error")]).toEqual([addresses, []]);
   });
   test("a path that does not exist is an error of this target only", async () => {
     const { "manifests/dev/c.yaml": _, ...others } = files;

@@ -16,8 +16,8 @@ test("a manifest of other targets does not exist in this one, and its variables 
     of("Integration", "orders", ', targets: [prod], id: "1"', `{ match: { name: "${"$"}{var.unset}" } }`),
     of("Integration", "orders", ", targets: [dev]"),
   );
-  const { resources, elsewhere, diagnostics } = await load(files, { target: "dev" });
-  expect(resources).toMatchObject([{ address: "Integration/orders", targets: ["dev"], id: undefined }]);
+  const { manifests, elsewhere, diagnostics } = await load(files, { target: "dev" });
+  expect(manifests).toMatchObject([{ address: "Integration/orders", targets: ["dev"], id: undefined }]);
   expect(elsewhere).toMatchObject([{ address: "Integration/orders", targets: ["prod"], place: { file: "m.yaml", document: 0 } }]);
   expect(headings(diagnostics)).toEqual([]);
 });
@@ -26,8 +26,8 @@ test.each([
   ["prod", "8f1c"],
   ["dev", undefined],
 ])("a map of ids pins the id of target %s", async (target, id) => {
-  const { resources } = await load(project(of("Tag", "pii", ", id: { prod: 8f1c }", "{ name: PII }")), { target });
-  expect(resources.map((resource) => resource.id)).toEqual([id]);
+  const { manifests } = await load(project(of("Tag", "pii", ", id: { prod: 8f1c }", "{ name: PII }")), { target });
+  expect(manifests.map((manifest) => manifest.id)).toEqual([id]);
 });
 
 test.each<readonly [why: string, at: readonly string[], documents: readonly string[]]>([

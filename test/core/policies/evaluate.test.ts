@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { scan } from "../../../src/core/kinds/schemas.ts";
 import type { PolicyFinding } from "../../../src/core/model/findings.ts";
 import type { LiveSchemas } from "../../../src/core/model/live.ts";
-import type { IntegrationSelector, PolicyExemption, PolicySpec, Resource } from "../../../src/core/model/resource.ts";
+import type { IntegrationSelector, Manifest, PolicyExemption, PolicySpec } from "../../../src/core/model/manifest.ts";
 import { newPolicyEvaluator as newEvaluator, type PolicyEvaluation, type PolicyTarget } from "../../../src/core/policies/evaluate.ts";
 import { resourceOf } from "../../support/accounts/view.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
@@ -45,7 +45,7 @@ interface Case {
   readonly after?: Readonly<Record<string, boolean>>;
 }
 
-const policyOf = (spec: unknown, name = "p"): Resource<PolicySpec> => resourceOf("Policy", name, spec) as Resource<PolicySpec>;
+const policyOf = (spec: unknown, name = "p"): Manifest<PolicySpec> => resourceOf("Policy", name, spec) as Manifest<PolicySpec>;
 const options = { today, locate: () => place };
 
 const target = (more: Partial<PolicyTarget> = {}): PolicyTarget => ({

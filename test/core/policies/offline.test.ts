@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PolicySpec, SchemaConfigSpec, SchemaTree } from "../../../src/core/model/resource.ts";
+import type { PolicySpec, SchemaConfigSpec, SchemaTree } from "../../../src/core/model/manifest.ts";
 import { literalProblems } from "../../../src/core/policies/offline.ts";
 import { resourceOf } from "../../support/accounts/view.ts";
 
@@ -29,7 +29,7 @@ interface Case {
 }
 
 function found({ policy: more = {}, config = {}, others = {}, ignoring = false }: Case): readonly string[] {
-  const resources = [
+  const manifests = [
     resourceOf("Integration", "orders", { match: { name: "Orders" } }, { labels: { domain: "sales" } }),
     resourceOf("Integration", "pinned", {}, { id: "8f1c", labels: { domain: "sales" } }),
     resourceOf("Integration", "billing", {}, { labels: { domain: "finance" } }),
@@ -37,7 +37,7 @@ function found({ policy: more = {}, config = {}, others = {}, ignoring = false }
     resourceOf("SchemaConfig", "a", { integration: "orders", schemas: unhashed, ...config }),
     ...Object.entries(others).map(([name, spec]) => resourceOf("SchemaConfig", name, spec)),
   ];
-  return literalProblems(resources, { today: "2026-06-01", ignoring }).map(
+  return literalProblems(manifests, { today: "2026-06-01", ignoring }).map(
     ({ code, severity, place }) => `${code} ${severity} ${place?.pointer}`,
   );
 }

@@ -5,10 +5,10 @@ import { accountLists, indexed } from "../../../src/core/kinds/lookup.ts";
 import { withIdentities } from "../../../src/core/kinds/select.ts";
 import { type Address, toAddress } from "../../../src/core/model/address.ts";
 import type { LiveIntegration, LiveUser } from "../../../src/core/model/live.ts";
-import type { Resource } from "../../../src/core/model/resource.ts";
+import type { Manifest } from "../../../src/core/model/manifest.ts";
 
 /** A manifest in the form that kinds get. `more` replaces its other members. */
-export function resourceOf(kind: string, name: string, spec: unknown, more: Partial<Resource> = {}): Resource {
+export function resourceOf(kind: string, name: string, spec: unknown, more: Partial<Manifest> = {}): Manifest {
   return {
     kind,
     name,
@@ -80,7 +80,7 @@ export interface SmallAccount extends Partial<AccountView> {
  * The account as read, with all objects identified in the order of kinds. `more` replaces members
  * of the small account.
  */
-export function accountViewOf(resources: readonly Resource[], { integrations, tags, users, ...more }: SmallAccount = {}): AccountView {
+export function accountViewOf(manifests: readonly Manifest[], { integrations, tags, users, ...more }: SmallAccount = {}): AccountView {
   const identities = new Map<Address, Identity>();
   const lists = {
     integrations: integrations ?? [liveIntegration("8f1c", "Orders", "orders-pg"), liveIntegration("b27d", "Billing", "billing-pg")],
@@ -89,15 +89,15 @@ export function accountViewOf(resources: readonly Resource[], { integrations, ta
   };
   const view = indexed({
     ...nothingElse,
-    resources,
+    manifests,
     identities,
     list: accountLists(new Map(Object.entries(lists))),
     ...more,
   });
   for (const kind of kinds)
-    for (const resource of resources) {
-      const identity = resource.kind === kind.name ? kind.identify?.(resource, view) : undefined;
-      if (identity !== undefined) identities.set(resource.address, identity);
+    for (const manifest of manifests) {
+      const identity = manifest.kind === kind.name ? kind.identify?.(manifest, view) : undefined;
+      if (identity !== undefined) identities.set(manifest.address, identity);
     }
   return withIdentities(view, identities);
 }
@@ -110,7 +110,7 @@ export function foundIn(view: AccountView, kindName: string): DiffResult {
   const kind = kinds.find(({ name }) => name === kindName);
   if (kind === undefined) throw new Error(`There is no kind ${kindName}.`);
   const { units, blocked, deferred, problems } = kind.units(
-    view.resources.filter((resource) => resource.kind === kindName),
+    view.manifests.filter((manifest) => manifest.kind === kindName),
     view,
   );
   const live = view.list(tags).byId;

@@ -2,18 +2,18 @@ import { type Address, byText } from "../../model/address.ts";
 import type { UsedExemption } from "../../model/findings.ts";
 import { defined } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
+import { locationIn, type Manifest, type PolicyExemption, type PolicySpec, problemIn } from "../../model/manifest.ts";
 import type { Locate, Problem } from "../../model/problem.ts";
-import { locationIn, type PolicyExemption, type PolicySpec, problemIn, type Resource } from "../../model/resource.ts";
 import { type Exempt, isForAll, lastDay } from "../../policies/compile.ts";
 
 /** An exemption with its place. */
 interface Placed {
-  readonly policy: Resource<PolicySpec>;
+  readonly policy: Manifest<PolicySpec>;
   readonly exemption: PolicyExemption;
   readonly pointer: Pointer;
 }
 
-const exemptionsOf = (policies: readonly Resource<PolicySpec>[]): readonly Placed[] =>
+const exemptionsOf = (policies: readonly Manifest<PolicySpec>[]): readonly Placed[] =>
   policies.flatMap((policy) =>
     (policy.spec.exemptions ?? []).map((exemption, index) => ({ policy, exemption, pointer: `/spec/exemptions/${index}` })),
   );
@@ -23,7 +23,7 @@ const soonMs = 14 * 86_400_000;
 
 /** Exemptions that are not allowed, that are not needed, and that end soon. */
 export const exemptionProblems = (
-  policies: readonly Resource<PolicySpec>[],
+  policies: readonly Manifest<PolicySpec>[],
   today: string,
   unused: ReadonlySet<PolicyExemption> = new Set(),
 ): readonly Problem[] =>
@@ -48,7 +48,7 @@ export const exemptionProblems = (
   });
 
 /** Collects which exemptions are used. */
-export function exemptionUse(policies: readonly Resource<PolicySpec>[], locate: Locate) {
+export function exemptionUse(policies: readonly Manifest<PolicySpec>[], locate: Locate) {
   const all = exemptionsOf(policies);
   const places = new Map<PolicyExemption, { readonly address: Address; readonly path: Pointer }[]>();
   const matched = new Set<PolicyExemption>();

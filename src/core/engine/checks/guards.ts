@@ -4,9 +4,9 @@ import { type Address, byText, objectAddress, parseAddress } from "../../model/a
 import { changeCount, isOfNodes, isOutside, resyncedTables } from "../../model/changes.ts";
 import { type ChangedNodes, type GuardFinding, type GuardName, guardNames, type PolicyFinding } from "../../model/findings.ts";
 import { isObject, type JsonValue } from "../../model/json/json.ts";
+import type { Manifest } from "../../model/manifest.ts";
 import { eachNode, levelOf, nodePointer } from "../../model/nodes.ts";
 import type { Deferred, Item, Loosened } from "../../model/plan.ts";
-import type { Resource } from "../../model/resource.ts";
 import type { AllowEntry, Guards } from "../../model/settings/config.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
@@ -25,7 +25,7 @@ export interface GuardInput {
   readonly entries: readonly AllowEntry[];
   /** Whether the pattern of an entry names the address. */
   readonly isNamed: (pattern: string, address: Address) => boolean;
-  readonly resources: readonly Resource[];
+  readonly manifests: readonly Manifest[];
   readonly deferred: readonly Deferred[];
   readonly inScope: (address: Address) => boolean;
   /** The address of the schemas of a live integration, if a SchemaConfig selects it and the run leaves them out. Absent: it leaves out nothing. */

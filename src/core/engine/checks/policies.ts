@@ -10,10 +10,10 @@ import { ServiceError } from "../../model/errors.ts";
 import type { PolicyFinding, UsedExemption } from "../../model/findings.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import type { Manifest } from "../../model/manifest.ts";
 import { addAll } from "../../model/maps.ts";
 import type { Change, Deferred, DraftFacts, Unverifiable } from "../../model/plan.ts";
 import { isError, type Problem } from "../../model/problem.ts";
-import type { Resource } from "../../model/resource.ts";
 import { causesOf } from "../../policies/causes.ts";
 import { newPolicyEvaluator, type PolicyEvaluator, type PolicyTarget, unchangedTarget } from "../../policies/evaluate.ts";
 import { notEvaluatedProblems } from "../../policies/not-evaluated.ts";
@@ -68,7 +68,7 @@ interface Others {
 interface CheckedAccount {
   readonly account: AccountView;
   /** The manifests of this round's scope. */
-  readonly compared: readonly Resource[];
+  readonly compared: readonly Manifest[];
   readonly claimColumns: ClaimColumns;
 }
 
@@ -89,9 +89,9 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
   const { session, options, today } = round;
   const { locate } = session.project;
   const { account } = view;
-  const invalid = policyProblems(account.resources);
+  const invalid = policyProblems(account.manifests);
   const invalidAddresses = new Set(invalid.map(({ address }) => address));
-  const policies = policiesIn(account.resources).filter(({ address }) => !invalidAddresses.has(address));
+  const policies = policiesIn(account.manifests).filter(({ address }) => !invalidAddresses.has(address));
   const collected: Collected = {
     findings: [...expiredRules(ruleManifests(view), today, locate)],
     tables: [],
@@ -124,7 +124,7 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
       const notEvaluated = notEvaluatedProblems({ ...collected, waiting: waiting(check, deferred), skipped: skipped(check) });
       const isWhole = round.kind === "Plan" && round.scope === everything && options.protectOnly !== true && complete;
       const unused = isWhole && invalid.length + notEvaluated.length === 0 ? collected.exemptions.unused() : undefined;
-      const ofExemptions = exemptionProblems(policiesIn(account.resources), today, unused);
+      const ofExemptions = exemptionProblems(policiesIn(account.manifests), today, unused);
       return [...invalid, ...ofExemptions, ...collected.failedReads, ...notEvaluated];
     },
   };
@@ -258,9 +258,9 @@ function evaluate({ evaluator, collected }: Check, tree: LiveSchemas, { target, 
 }
 
 /** The manifests whose rules count in this scope. */
-function ruleManifests({ account, compared }: CheckedAccount): readonly Resource[] {
+function ruleManifests({ account, compared }: CheckedAccount): readonly Manifest[] {
   const configs = compared.filter(isSchemaConfig);
-  return configs.length === 0 ? [] : [...configs, ...account.resources.filter(isRuleSet)];
+  return configs.length === 0 ? [] : [...configs, ...account.manifests.filter(isRuleSet)];
 }
 
 const configuredIntegrations = ({ scope }: Round, { account, compared }: CheckedAccount): ReadonlySet<string> =>
@@ -284,8 +284,8 @@ const waiting = ({ view, evaluator, namesOf }: Check, deferred: readonly Deferre
 
 /** Of an integration that does not exist yet; `address` is that of its schemas. */
 function namesOfManifest(address: Address, { lookup }: AccountView): IntegrationNames {
-  const resource = lookup.resources.get(manifestOfSchemas(address) ?? "");
-  return { names: resource === undefined ? [] : [resource.name], labels: resource?.labels ?? {} };
+  const manifest = lookup.manifests.get(manifestOfSchemas(address) ?? "");
+  return { names: manifest === undefined ? [] : [manifest.name], labels: manifest?.labels ?? {} };
 }
 
 function refuses({ severity, state }: PolicyFinding, round: Round): boolean {

@@ -6,10 +6,10 @@ import type { IntegrationNames } from "../../kinds/select.ts";
 import { canonicalJson } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import type { Manifest, PolicyExemption, PolicySpec } from "../../model/manifest.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import { placeText } from "../../model/problem.ts";
-import type { PolicyExemption, PolicySpec, Resource } from "../../model/resource.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "../../policies/compile.ts";
 import { policyQuestion, type Violated } from "../../policies/violations.ts";
 import { visible } from "../../text/control-characters.ts";
@@ -42,7 +42,7 @@ const newTally = (): Tally => ({ columns: 0, findings: 0 });
 /** Collects what policies of the base would refuse after apply and those of now do not. */
 export function policyTallies(pairs: readonly PolicyPair[], { head, today }: Review, labels: LabelTallies) {
   const before = pairs.map((pair) => ({ pair, policy: compilePolicy(pair.before) }));
-  const now = head.resources.flatMap((resource) => (isPolicyWith(resource) ? [compilePolicy(resource)] : []));
+  const now = head.manifests.flatMap((manifest) => (isPolicyWith(manifest) ? [compilePolicy(manifest)] : []));
   // A policy that checks the same, with the same exemptions and labels, gives up nothing.
   const asked = before.filter(
     ({ pair: { isChanged, before: was, now: is }, policy }) =>
@@ -63,12 +63,12 @@ export function policyTallies(pairs: readonly PolicyPair[], { head, today }: Rev
         if (covered.size === 0) continue;
         const still = new Set<Pointer>();
         for (const other of now)
-          if (isAsStrict(other.resource.spec, pair.before.spec) && other.selects(tree.integration)) {
+          if (isAsStrict(other.manifest.spec, pair.before.spec) && other.selects(tree.integration)) {
             const found = coveredBy(other, tree, {
               labels: tree.labels.now ?? tree.labels.before,
               today,
               exempt,
-              isCounted: other.resource === pair.now,
+              isCounted: other.manifest === pair.now,
             });
             // What an exemption lets pass is counted there.
             for (const path of found.keys()) still.add(path);
@@ -93,7 +93,7 @@ export function policyTallies(pairs: readonly PolicyPair[], { head, today }: Rev
   };
 }
 
-const isPolicyWith = (resource: Resource): resource is Resource<PolicySpec> => isPolicy(resource) && resource.spec.require !== undefined;
+const isPolicyWith = (manifest: Manifest): manifest is Manifest<PolicySpec> => isPolicy(manifest) && manifest.spec.require !== undefined;
 
 const isAsStrict = (one: PolicySpec, other: PolicySpec): boolean =>
   severities.indexOf(one.severity) <= severities.indexOf(other.severity) &&
@@ -112,7 +112,7 @@ function coveredBy(
   { integration, live, planned }: ReviewedTree,
   { labels, today, exempt, isCounted = false }: CoverOptions,
 ): ReadonlyMap<Pointer, boolean> {
-  const { require = {} } = policy.resource.spec;
+  const { require = {} } = policy.manifest.spec;
   const covered = new Map<Pointer, boolean>();
   const add = ({ path, key, next }: Violated): void => {
     if (next === undefined) return;

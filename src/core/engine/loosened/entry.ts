@@ -4,7 +4,7 @@ import type { SourceLocation } from "../../model/problem.ts";
 import type { LoadedProject } from "../session.ts";
 
 /** The project at the base: what reviewers have accepted. */
-export interface BaseProject extends Pick<LoadedProject, "resources" | "elsewhere" | "columnLabels" | "locate" | "patterns" | "catalog"> {
+export interface BaseProject extends Pick<LoadedProject, "manifests" | "elsewhere" | "columnLabels" | "locate" | "patterns" | "catalog"> {
   /** Absent if the config at the base cannot be used. */
   readonly settings?: LoadedProject["settings"];
   /** Which columns someone had reviewed. Absent if the project did not ask for it. */

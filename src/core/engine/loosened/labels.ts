@@ -55,8 +55,8 @@ export type LabelTallies = ReturnType<typeof labelTallies>;
 export function labelTallies({ base, head }: Pick<Review, "base" | "head">) {
   const areChanged = areLabelsChanged({ base, head });
   const users = new Map<string, Set<string>>();
-  for (const { resource, label } of labelReferences([...base.resources, ...head.resources]))
-    for (const name of wantedLabels(label) ?? []) getOrAdd(users, name, () => new Set<string>()).add(resource.address);
+  for (const { manifest, label } of labelReferences([...base.manifests, ...head.manifests]))
+    for (const name of wantedLabels(label) ?? []) getOrAdd(users, name, () => new Set<string>()).add(manifest.address);
   const found = new Map<string, LostLabel>();
   const loseLabel = ({ label, origin }: ColumnLabel, column: string): void => {
     const lost = getOrAdd(found, label, () => ({

@@ -2,15 +2,15 @@ import { isRuleSet, isSchemaConfig } from "../../kinds/manifests.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import { ruleSetsIn, spliceRules, unreviewedIn } from "../../kinds/schemas.ts";
 import { canonicalJson, isObject } from "../../model/json/json.ts";
-import { getOrAdd } from "../../model/maps.ts";
 import {
   locationIn,
+  type Manifest,
   type PolicyExemption,
   type PolicySpec,
-  type Resource,
   type SchemaConfigSpec,
   type SchemaRule,
-} from "../../model/resource.ts";
+} from "../../model/manifest.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import { isValidOn } from "../../policies/compile.ts";
 import { policiesIn } from "../../policies/validate.ts";
 import { visible } from "../../text/control-characters.ts";
@@ -22,16 +22,16 @@ import { type Draft, type Review, until } from "./entry.ts";
 
 /** A policy at the base, and the one that took its place. */
 export interface PolicyPair {
-  readonly before: Resource<PolicySpec>;
+  readonly before: Manifest<PolicySpec>;
   /** Undefined if it is gone. */
-  readonly now: Resource<PolicySpec> | undefined;
+  readonly now: Manifest<PolicySpec> | undefined;
   /** Whether it checks other nodes, or requires something else of them. */
   readonly isChanged: boolean;
 }
 
 /** The policies of the base. A renamed policy that checks the same is the same. */
 export function policyPairs({ base, head }: Pick<Review, "base" | "head">): readonly PolicyPair[] {
-  const [before, now] = [policiesIn(base.resources), policiesIn(head.resources)];
+  const [before, now] = [policiesIn(base.manifests), policiesIn(head.manifests)];
   const names = new Set(before.map(({ name }) => name));
   return before.map((policy) => {
     const sameName = now.find(({ name }) => name === policy.name);
@@ -40,7 +40,7 @@ export function policyPairs({ base, head }: Pick<Review, "base" | "head">): read
   });
 }
 
-const checked = ({ spec: { severity, when, require } }: Resource<PolicySpec>): string =>
+const checked = ({ spec: { severity, when, require } }: Manifest<PolicySpec>): string =>
   canonicalJson([severity, when ?? {}, require ?? {}]);
 
 /** How a policy became weaker, as far as its manifest shows it; "" if only the account shows it. */
@@ -60,7 +60,7 @@ export function weakerText(before: PolicySpec, now: PolicySpec): string {
 
 /** An exemption that the base does not have. */
 export interface NewExemption {
-  readonly policy: Resource<PolicySpec>;
+  readonly policy: Manifest<PolicySpec>;
   readonly exemption: PolicyExemption;
   readonly draft: Draft;
 }
@@ -111,15 +111,15 @@ export const looserConfigs = (review: Pick<Review, "base" | "head">): readonly D
 ];
 
 interface KeptConfig {
-  readonly before: Resource<SchemaConfigSpec>;
-  readonly after: Resource<SchemaConfigSpec>;
+  readonly before: Manifest<SchemaConfigSpec>;
+  readonly after: Manifest<SchemaConfigSpec>;
 }
 
 /** The SchemaConfigs of the base that still exist. What one that is gone protected is counted by the columns of the account. */
 function keptConfigs({ base, head }: Pick<Review, "base" | "head">): readonly KeptConfig[] {
-  const now = new Map<string, Resource<SchemaConfigSpec>>();
-  for (const config of head.resources.filter(isSchemaConfig)) getOrAdd(now, config.address, () => config);
-  return base.resources.filter(isSchemaConfig).flatMap((before) => {
+  const now = new Map<string, Manifest<SchemaConfigSpec>>();
+  for (const config of head.manifests.filter(isSchemaConfig)) getOrAdd(now, config.address, () => config);
+  return base.manifests.filter(isSchemaConfig).flatMap((before) => {
     const after = now.get(before.address);
     return after === undefined ? [] : [{ before, after }];
   });
@@ -164,9 +164,9 @@ function patternsOf(value: unknown): { readonly matched: readonly string[]; read
  */
 export function narrowerRules({ base, head }: Pick<Review, "base" | "head">): readonly Draft[] {
   return keptConfigs({ base, head }).flatMap(({ before, after }): readonly Draft[] => {
-    const kept = protecting(after, head.resources);
+    const kept = protecting(after, head.manifests);
     const same = new Set(kept.map(({ text }) => text));
-    return protecting(before, base.resources).flatMap(({ text, match, set, name, place }): readonly Draft[] =>
+    return protecting(before, base.manifests).flatMap(({ text, match, set, name, place }): readonly Draft[] =>
       same.has(text) || kept.some((one) => covers(one.match, match) && covers(set, one.set))
         ? []
         : [
@@ -183,8 +183,8 @@ export function narrowerRules({ base, head }: Pick<Review, "base" | "head">): re
 }
 
 /** The rules of a SchemaConfig that hash or switch off, with what they set for that. */
-const protecting = (config: Resource<SchemaConfigSpec>, resources: readonly Resource[]) =>
-  spliceRules(config, ruleSetsIn(resources)).rules.flatMap(({ rule: { match, set }, name, owner, pointer }) => {
+const protecting = (config: Manifest<SchemaConfigSpec>, manifests: readonly Manifest[]) =>
+  spliceRules(config, ruleSetsIn(manifests)).rules.flatMap(({ rule: { match, set }, name, owner, pointer }) => {
     const kept = { ...(set?.hashed === true ? { hashed: true } : {}), ...(set?.enabled === false ? { enabled: false } : {}) };
     if (Object.keys(kept).length === 0) return [];
     return [{ match, set: kept, name, place: locationIn(owner, pointer), text: canonicalJson([match, kept]) }];
@@ -208,25 +208,25 @@ function narrowerSelectors(review: Pick<Review, "base" | "head">): readonly Draf
 }
 
 function ignoringRules({ base, head }: Pick<Review, "base" | "head">): readonly Draft[] {
-  const ignoring = (resources: readonly Resource[]) =>
-    resources.flatMap((resource) => {
-      if (!isSchemaConfig(resource) && !isRuleSet(resource)) return [];
-      const rules: readonly SchemaRule[] = resource.spec.rules ?? [];
+  const ignoring = (manifests: readonly Manifest[]) =>
+    manifests.flatMap((manifest) => {
+      if (!isSchemaConfig(manifest) && !isRuleSet(manifest)) return [];
+      const rules: readonly SchemaRule[] = manifest.spec.rules ?? [];
       return rules.flatMap((rule, index) =>
-        "match" in rule && rule.ignore === true ? [{ resource, index, text: canonicalJson([resource.address, rule.match]) }] : [],
+        "match" in rule && rule.ignore === true ? [{ manifest, index, text: canonicalJson([manifest.address, rule.match]) }] : [],
       );
     });
-  const known = new Set(ignoring(base.resources).map(({ text }) => text));
-  return ignoring(head.resources).flatMap(({ resource, index, text }): readonly Draft[] =>
+  const known = new Set(ignoring(base.manifests).map(({ text }) => text));
+  return ignoring(head.manifests).flatMap(({ manifest, index, text }): readonly Draft[] =>
     known.has(text)
       ? []
       : [
           {
             code: "ignore-added",
-            subject: resource.address,
+            subject: manifest.address,
             message: `Rule ${index + 1} ignores what it matches: it is neither managed nor reported as drift.`,
             at: "head",
-            place: locationIn(resource, `/spec/rules/${index}`),
+            place: locationIn(manifest, `/spec/rules/${index}`),
           },
         ],
   );

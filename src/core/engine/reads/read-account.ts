@@ -16,12 +16,12 @@ export async function readAccount(
   records: KnownRecords,
   { reads, today }: { readonly reads: RunReads; readonly today: string },
 ): Promise<{ readonly account: AccountView; readonly suspicions: readonly string[] }> {
-  const { resources, settings } = project;
+  const { manifests, settings } = project;
   // A list that can't be read ends the command here; observeAccount would only report it.
   await Promise.all(lists.map((list) => reads.list(list)));
   const { account, suspicions } = await observeAccount({
     project,
-    compared: resources,
+    compared: manifests,
     records,
     reads,
     ignored: ignoring(settings.ignore, today).ignored,

@@ -3,9 +3,9 @@ import { defined, type JsonObject, type JsonValue } from "../../model/json/json.
 import { leavesOf } from "../../model/json/leaves.ts";
 import { atPointer, isWithin, type Pointer, toPointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveReference } from "../../model/live.ts";
+import { type AssetSpec, locationIn, type Manifest } from "../../model/manifest.ts";
 import type { DraftFacts, DraftItem, Manual, PathChange, Unverifiable } from "../../model/plan.ts";
 import { isError, type Problem } from "../../model/problem.ts";
-import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
 import { isSecretReference } from "../../model/settings/secret.ts";
 import { writtenDocument, writtenIn } from "../fields.ts";
 import { bindItem, recordOf } from "../identity.ts";
@@ -17,13 +17,13 @@ import { isUser, ownersToWrite } from "../users.ts";
 import { naturalKeyOf, recordOfSpec, writable } from "./record.ts";
 import { referencesIn } from "./references.ts";
 
-type AssetResource = Resource<AssetSpec>;
+type AssetManifest = Manifest<AssetSpec>;
 
-export function createdAsset(resource: AssetResource, account: AccountView): DiffResult {
-  const { spec, address } = resource;
-  const { problems, ...written } = ownersIn(resource, account);
+export function createdAsset(manifest: AssetManifest, account: AccountView): DiffResult {
+  const { spec, address } = manifest;
+  const { problems, ...written } = ownersIn(manifest, account);
   if (problems.some(isError)) return { ...emptyDiff, problems };
-  const tags = tagIds(resource, { tags: spec.tags, desired: writable(spec) }, account);
+  const tags = tagIds(manifest, { tags: spec.tags, desired: writable(spec) }, account);
   if ("instead" in tags) return tags.instead;
   const body: JsonObject = {
     ...writable(spec),
@@ -38,9 +38,9 @@ export function createdAsset(resource: AssetResource, account: AccountView): Dif
   };
   const item: DraftItem = {
     address,
-    kind: resource.kind,
+    kind: manifest.kind,
     action: "create",
-    changes: createChanges(resource, body),
+    changes: createChanges(manifest, body),
     requests: [{ method: "POST", path: urlPath(["v1", "assets"]), body }],
     naturalKey: naturalKeyOf(spec),
     binding: recordOfSpec(spec),
@@ -50,18 +50,18 @@ export function createdAsset(resource: AssetResource, account: AccountView): Dif
 
 /** The owners as they are written. */
 function ownersIn(
-  resource: AssetResource,
+  manifest: AssetManifest,
   account: AccountView,
 ): { readonly owners?: readonly string[]; readonly problems: readonly Problem[] } {
-  const { owners } = resource.spec;
+  const { owners } = manifest.spec;
   return owners === undefined
     ? { problems: [] }
-    : ownersToWrite(resource, owners, { pointer: "/spec/owners", known: account.list(users).items });
+    : ownersToWrite(manifest, owners, { pointer: "/spec/owners", known: account.list(users).items });
 }
 
 /** What is known about an existing asset. */
 interface Known {
-  readonly resource: AssetResource;
+  readonly manifest: AssetManifest;
   readonly id: string;
   readonly account: AccountView;
   readonly declared: JsonObject;
@@ -81,25 +81,25 @@ interface Known {
  * Compares with what the service shows, and the rest with the digests of what was sent. If nothing is recorded, the rest is not sent
  * unless the manifest raises secretVersion; then everything is sent, so that it is recorded from then on.
  */
-export function updatedAsset(resource: AssetResource, live: Pick<Known, "id" | "asset">, account: AccountView): DiffResult {
-  const known = knownOf(resource, live, account);
+export function updatedAsset(manifest: AssetManifest, live: Pick<Known, "id" | "asset">, account: AccountView): DiffResult {
+  const known = knownOf(manifest, live, account);
   const { id } = live;
   const { record, isVersionRaised, digests, shown, versionBefore } = known;
-  const { spec, address } = resource;
+  const { spec, address } = manifest;
   const manual = typeDifferences(known);
   const unverifiable = unverifiableMembers(known);
   const { changes, sendConnection } = changesOf(known);
-  const { problems, ...written } = ownersIn(resource, account);
+  const { problems, ...written } = ownersIn(manifest, account);
   if (problems.some(isError)) return { ...emptyDiff, problems };
   const body = bodyOf({ ...known.declared, ...written }, changes, sendConnection);
   const size = { address, count: fieldCount(known), unit: "fields" } as const;
   if (Object.keys(body).length === 0) {
     const version = spec.secretVersion === undefined || versionBefore !== undefined ? {} : { secretVersion: spec.secretVersion };
-    return { ...emptyDiff, items: bindItem(resource, { id, name: shown?.name }, account, version), manual, unverifiable, problems, size };
+    return { ...emptyDiff, items: bindItem(manifest, { id, name: shown?.name }, account, version), manual, unverifiable, problems, size };
   }
   const item: DraftItem = {
     address,
-    kind: resource.kind,
+    kind: manifest.kind,
     action: "update",
     liveId: id,
     ...(shown === undefined ? {} : { liveName: shown.name }),
@@ -112,22 +112,22 @@ export function updatedAsset(resource: AssetResource, live: Pick<Known, "id" | "
     },
   };
   // A renamed manifest takes over the id first; any other update records the id itself.
-  const renames = bindItem(resource, { id, name: shown?.name }, account).filter(({ renamedFrom }) => renamedFrom !== undefined);
+  const renames = bindItem(manifest, { id, name: shown?.name }, account).filter(({ renamedFrom }) => renamedFrom !== undefined);
   return { ...emptyDiff, items: [...renames, item], manual, unverifiable: isVersionRaised ? [] : unverifiable, problems, size };
 }
 
 /** The leaves that the manifest declares, and the version of its secrets. */
-const fieldCount = ({ declared, resource: { spec } }: Known): number =>
+const fieldCount = ({ declared, manifest: { spec } }: Known): number =>
   leavesOf(declared).length + (spec.secretVersion === undefined ? 0 : 1);
 
-function knownOf(resource: AssetResource, { id, asset }: Pick<Known, "id" | "asset">, account: AccountView): Known {
-  const { spec } = resource;
+function knownOf(manifest: AssetManifest, { id, asset }: Pick<Known, "id" | "asset">, account: AccountView): Known {
+  const { spec } = manifest;
   const declared = writable(spec);
-  const record = recordOf(resource, id, account);
+  const record = recordOf(manifest, id, account);
   const versionBefore = record?.secretVersion ?? (record?.sent === undefined ? undefined : 0);
   const isVersionRaised = versionBefore !== undefined && (spec.secretVersion ?? 0) > versionBefore;
   return {
-    resource,
+    manifest,
     id,
     account,
     declared,
@@ -144,33 +144,33 @@ function knownOf(resource: AssetResource, { id, asset }: Pick<Known, "id" | "ass
 }
 
 /** The declared members that differ from the record, or from what integrations show. */
-function differingPaths({ resource, account, declared, digests, shown, asset, record, isVersionRaised }: Known): readonly Pointer[] {
+function differingPaths({ manifest, account, declared, digests, shown, asset, record, isVersionRaised }: Known): readonly Pointer[] {
   const unread = record?.sent === undefined ? (isVersionRaised ? Object.keys(digests) : []) : changedLeaves(digests, record.sent);
-  const differing = [...unread.filter((path) => path === "/name" || !isRead(path, asset)), ...readDifferences(resource, asset, account)];
-  const isRenamed = shown !== undefined && shown.name !== resource.spec.name;
+  const differing = [...unread.filter((path) => path === "/name" || !isRead(path, asset)), ...readDifferences(manifest, asset, account)];
+  const isRenamed = shown !== undefined && shown.name !== manifest.spec.name;
   return [...(isRenamed && !differing.includes("/name") ? ["/name"] : []), ...differing]
-    .filter((path) => !account.ignored(resource.address, path))
+    .filter((path) => !account.ignored(manifest.address, path))
     .filter((path) => path !== "/name" || isRenamed || shown === undefined)
     .filter((path) => hasMember(declared, path));
 }
 
 function changesOf(known: Known): { readonly changes: readonly PathChange<DraftFacts>[]; readonly sendConnection: boolean } {
-  const { resource, declared, record, isVersionRaised } = known;
+  const { manifest, declared, record, isVersionRaised } = known;
   const paths = differingPaths(known);
   const sendConnection = declared["connection"] !== undefined && (isVersionRaised || paths.some((path) => isWithin(path, "/connection")));
   const secrets = sendConnection ? leavesOf(declared).filter(({ value }) => isSecretReference(value)) : [];
   const leaves = [...paths, ...secrets.map(({ path }) => path)];
-  const changes = leaves.map((path) => changeAt(resource, path, { ...beforeAt(path, known), ...valueAt(declared, path) }));
+  const changes = leaves.map((path) => changeAt(manifest, path, { ...beforeAt(path, known), ...valueAt(declared, path) }));
   if (!sendConnection) return { changes, sendConnection };
   if (isVersionRaised) {
     const before = record?.secretVersion === undefined ? {} : { before: record.secretVersion };
     return {
-      changes: [...changes, changeAt(resource, "/secretVersion", { ...before, after: resource.spec.secretVersion ?? 0 })],
+      changes: [...changes, changeAt(manifest, "/secretVersion", { ...before, after: manifest.spec.secretVersion ?? 0 })],
       sendConnection,
     };
   }
   const isShown = leaves.some((path) => isWithin(path, "/connection"));
-  return { changes: isShown ? changes : [...changes, changeAt(resource, "/connection", valueAt(declared, "/connection"))], sendConnection };
+  return { changes: isShown ? changes : [...changes, changeAt(manifest, "/connection", valueAt(declared, "/connection"))], sendConnection };
 }
 
 /** The members that changed. Each is sent whole or not at all. */
@@ -181,7 +181,7 @@ function bodyOf(declared: JsonObject, changes: readonly PathChange<DraftFacts>[]
 }
 
 /** What only a create sets. An asset can be multi_purpose whatever its create said. */
-function typeDifferences({ resource: { spec, address }, shown, asset }: Known): readonly Omit<Manual, "id">[] {
+function typeDifferences({ manifest: { spec, address }, shown, asset }: Known): readonly Omit<Manual, "id">[] {
   const live = { ...asset, type: shown?.type || undefined };
   return (["type", "connectionType"] as const).flatMap((member) => {
     const [expected, actual] = [spec[member], live[member]];
@@ -200,7 +200,7 @@ const hasMember = (document: JsonObject, path: Pointer): boolean =>
 const isRead = (path: Pointer, asset: LiveAsset | undefined): boolean => asset !== undefined && hasMember(shownOf(asset), path);
 
 /** Where a read shows another value than the manifest has, apart from the name. Owners can be ids or e-mail addresses. */
-function readDifferences({ spec }: AssetResource, asset: LiveAsset | undefined, account: AccountView): readonly Pointer[] {
+function readDifferences({ spec }: AssetManifest, asset: LiveAsset | undefined, account: AccountView): readonly Pointer[] {
   if (asset === undefined) return [];
   const { items } = account.list(users);
   return writtenIn(assetFields).flatMap((name) => {
@@ -219,11 +219,11 @@ function beforeAt(path: Pointer, { shown, asset }: Known): { readonly before?: J
   return before === undefined ? {} : { before: before as JsonValue }; // what a read shows is JSON
 }
 
-function unverifiableMembers({ resource, digests, shown, asset, record }: Known): readonly Unverifiable[] {
+function unverifiableMembers({ manifest, digests, shown, asset, record }: Known): readonly Unverifiable[] {
   const paths = Object.keys(digests).filter((path) => (path !== "/name" || shown === undefined) && !isRead(path, asset));
   if (record?.sent !== undefined || paths.length === 0) return [];
   const reason = "The API never returns these members of an asset, and what was sent is not recorded.";
-  return [{ address: resource.address, paths, reason }];
+  return [{ address: manifest.address, paths, reason }];
 }
 
 /** The recorded version changes only if the connection is sent, or if none was recorded. */
@@ -238,9 +238,9 @@ function valueAt(declared: JsonObject, path: Pointer): { readonly after?: JsonVa
   return value === undefined ? {} : { after: value as JsonValue };
 }
 
-const changeAt = (resource: Resource, path: Pointer, values: Pick<PathChange<DraftFacts>, "before" | "after">): PathChange<DraftFacts> => ({
+const changeAt = (manifest: Manifest, path: Pointer, values: Pick<PathChange<DraftFacts>, "before" | "after">): PathChange<DraftFacts> => ({
   path,
   ...values,
   risk: "neutral",
-  cause: { place: locationIn(resource, `/spec${path}`) },
+  cause: { place: locationIn(manifest, `/spec${path}`) },
 });

@@ -1,9 +1,9 @@
 import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
 import { canonicalJson, defined } from "../../model/json/json.ts";
 import type { LiveIntegration, LiveReference } from "../../model/live.ts";
+import { type AssetSpec, type Manifest, problemIn } from "../../model/manifest.ts";
 import { repeated } from "../../model/maps.ts";
 import type { Problem } from "../../model/problem.ts";
-import { type AssetSpec, problemIn, type Resource } from "../../model/resource.ts";
 import { bindCommand, resolveCommand } from "../../text/shell.ts";
 import { unknownValue } from "../hints.ts";
 import { blocked, boundIdentity, goneObject, unitPerManifest, unreadable } from "../identity.ts";
@@ -24,8 +24,8 @@ const imported: ImportedObjects<LiveReference> = {
     const asset = spec as AssetSpec;
     return asset.name === name && (asset.type === undefined || asset.type === type);
   },
-  record: (resource) => {
-    const { secretVersion } = resource === undefined ? { secretVersion: 0 } : (resource.spec as AssetSpec);
+  record: (manifest) => {
+    const { secretVersion } = manifest === undefined ? { secretVersion: 0 } : (manifest.spec as AssetSpec);
     return secretVersion === undefined ? {} : { secretVersion };
   },
   manifest(live, { account, name }) {
@@ -70,7 +70,7 @@ function roleOf({ id }: LiveReference, all: readonly LiveIntegration[]): "source
 // integrations and from a request beyond it (docs/writes.md); what else was sent, only from the digests in the bindings.
 
 interface AssetUnit extends Unit {
-  readonly resource: Resource<AssetSpec>;
+  readonly manifest: Manifest<AssetSpec>;
 }
 
 /** An asset as far as the service shows it. */
@@ -86,7 +86,7 @@ interface AssetLive {
 export const asset: Kind<AssetUnit, AssetLive> = {
   name: kindNames.asset,
   references: ({ spec }) => tagReferences((spec as AssetSpec).tags, "/spec/tags"),
-  hints: (resource) => assetHints(resource as Resource<AssetSpec>),
+  hints: (manifest) => assetHints(manifest as Manifest<AssetSpec>),
   lists: ({ spec }) => ((spec as AssetSpec).owners?.some(needsUsers) === true ? [integrations, users] : [integrations]),
   imported,
   // A lost binding must not create it a second time.
@@ -98,13 +98,13 @@ export const asset: Kind<AssetUnit, AssetLive> = {
     columns: ["id", ...Object.keys(assetFields)],
   },
 
-  identify: (resource, account) => identify(resource as Resource<AssetSpec>, account),
+  identify: (manifest, account) => identify(manifest as Manifest<AssetSpec>, account),
 
   conflicts: sameAssets,
 
   baseline: ({ spec }) => recordOfSpec(spec as AssetSpec),
 
-  units: (resources, account) => unitPerManifest(resources, account),
+  units: (manifests, account) => unitPerManifest(manifests, account),
 
   observe: async ({ liveId = "" }, reads) => {
     const found = await reads.one(assets, liveId);
@@ -114,13 +114,13 @@ export const asset: Kind<AssetUnit, AssetLive> = {
     return { references: [], asset: found, isGone };
   },
 
-  diff({ address, resource, liveId }, live, account) {
+  diff({ address, manifest, liveId }, live, account) {
     const identity = account.identities.get(address);
-    if (identity?.state === "gone") return goneObject(resource, identity.id);
-    if (liveId === undefined) return createdAsset(resource, account);
-    if (live?.isGone === true) return goneObject(resource, liveId);
-    const found = updatedAsset(resource, { id: liveId, asset: live?.asset }, account);
-    return live?.asset?.connectionType === "multi_purpose" && hasFlatConnection(resource.spec) ? withoutFlat(found) : found;
+    if (identity?.state === "gone") return goneObject(manifest, identity.id);
+    if (liveId === undefined) return createdAsset(manifest, account);
+    if (live?.isGone === true) return goneObject(manifest, liveId);
+    const found = updatedAsset(manifest, { id: liveId, asset: live?.asset }, account);
+    return live?.asset?.connectionType === "multi_purpose" && hasFlatConnection(manifest.spec) ? withoutFlat(found) : found;
   },
 
   find: async (key, reads) =>
@@ -147,16 +147,16 @@ export const asset: Kind<AssetUnit, AssetLive> = {
 /** The blocks of a connection of an asset that serves several purposes. */
 const purposes = ["etl", "reverseEtl", "catalog", "etlSource"];
 
-const assetHints = (resource: Resource<AssetSpec>): readonly Problem[] => [
-  ...unknownValue(resource, "/spec/authMethod"),
-  ...flatConnection(resource),
+const assetHints = (manifest: Manifest<AssetSpec>): readonly Problem[] => [
+  ...unknownValue(manifest, "/spec/authMethod"),
+  ...flatConnection(manifest),
 ];
 
 /** A PATCH with a flat connection of such an asset is answered with 200, and nothing is written: a rotated password would never arrive. */
-function flatConnection(resource: Resource<AssetSpec>): readonly Problem[] {
-  if (resource.spec.connectionType !== "multi_purpose" || !hasFlatConnection(resource.spec)) return [];
+function flatConnection(manifest: Manifest<AssetSpec>): readonly Problem[] {
+  if (manifest.spec.connectionType !== "multi_purpose" || !hasFlatConnection(manifest.spec)) return [];
   const message = `The service accepts a flat connection for a new multi_purpose asset, but answers a later change of it with 200 and writes nothing. ${writeBlocks}`;
-  return [problemIn(resource, "/spec/connection", { code: "W_FLAT_CONNECTION", severity: "warning", message })];
+  return [problemIn(manifest, "/spec/connection", { code: "W_FLAT_CONNECTION", severity: "warning", message })];
 }
 
 const writeBlocks = `Write one block per purpose that is used: ${purposes.join(", ")}.`;
@@ -173,28 +173,28 @@ function withoutFlat(found: DiffResult): DiffResult {
 }
 
 /** Pin, binding, then what the records and the integrations show about assets with the same name and type. */
-function identify(resource: Resource<AssetSpec>, account: AccountView): Identity {
-  const bound = boundIdentity(resource, account);
+function identify(manifest: Manifest<AssetSpec>, account: AccountView): Identity {
+  const bound = boundIdentity(manifest, account);
   if (bound !== undefined) return bound;
-  const duplicates = duplicatesOf(resource, account);
+  const duplicates = duplicatesOf(manifest, account);
   const [duplicate, ...others] = duplicates;
-  if (duplicate !== undefined) return others.length === 0 ? ofDuplicate(resource, duplicate, account) : severalDuplicates(duplicates);
-  const similar = lookalike(resource, account);
+  if (duplicate !== undefined) return others.length === 0 ? ofDuplicate(manifest, duplicate, account) : severalDuplicates(duplicates);
+  const similar = lookalike(manifest, account);
   if (similar !== undefined) return similar;
-  if (resource.lifecycle.create === "ifMissing") return { state: "absent" };
+  if (manifest.lifecycle.create === "ifMissing") return { state: "absent" };
   const message =
     "Its id is not recorded, and dimsync has no request that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.";
-  return blocked("E_UNBOUND", message, bindCommand(resource.address));
+  return blocked("E_UNBOUND", message, bindCommand(manifest.address));
 }
 
-function ofDuplicate(resource: Resource<AssetSpec>, { address, id, hasManifest }: Duplicate, { goneIds }: AccountView): Identity {
+function ofDuplicate(manifest: Manifest<AssetSpec>, { address, id, hasManifest }: Duplicate, { goneIds }: AccountView): Identity {
   if (id === undefined) {
     const message = `An earlier run sent a create for ${address}, which has the same name and type, and never received the response. Nothing is created until you resolve it.`;
     return blocked("E_UNKNOWN_OUTCOME", message, resolveCommand(address));
   }
   if (!hasManifest) return goneIds.has(id) ? { state: "gone", id } : { state: "found", id, by: "renamed" };
-  const message = `${address} is bound to ${id}, which has the same name and type, so a second one is not created. If ${resource.address} is that asset, bind it and remove ${address}. If it is another asset, change its spec.name.`;
-  return blocked("E_UNBOUND", message, bindCommand(resource.address, id));
+  const message = `${address} is bound to ${id}, which has the same name and type, so a second one is not created. If ${manifest.address} is that asset, bind it and remove ${address}. If it is another asset, change its spec.name.`;
+  return blocked("E_UNBOUND", message, bindCommand(manifest.address, id));
 }
 
 function severalDuplicates(duplicates: readonly Duplicate[]): Identity {
@@ -203,13 +203,13 @@ function severalDuplicates(duplicates: readonly Duplicate[]): Identity {
 }
 
 /** An asset in the account that may be this one. */
-function lookalike(resource: Resource<AssetSpec>, account: AccountView): Identity | undefined {
-  const candidates = lookalikes(resource, account);
+function lookalike(manifest: Manifest<AssetSpec>, account: AccountView): Identity | undefined {
+  const candidates = lookalikes(manifest, account);
   const [candidate] = candidates;
   if (candidate === undefined) return undefined;
   const seen = candidates.map(({ id, name, type }) => `${JSON.stringify(name)} (${type}, ${id})`).join(", ");
   const message = `Its id is not recorded, and integrations refer to ${seen}, which may be this asset. An asset can't be read back, so dimsync does not create a second one. If it is the same, bind it.`;
-  return blocked("E_UNBOUND", message, bindCommand(resource.address, candidate.id));
+  return blocked("E_UNBOUND", message, bindCommand(manifest.address, candidate.id));
 }
 
 // The interface can't list assets, so the records are the only way to recognise that an asset with
@@ -224,39 +224,39 @@ interface Duplicate {
 }
 
 /** Assets with the name and type of this one that another address is bound to, or that an earlier run created, ordered by address. */
-function duplicatesOf(resource: Resource<AssetSpec>, account: AccountView): readonly Duplicate[] {
+function duplicatesOf(manifest: Manifest<AssetSpec>, account: AccountView): readonly Duplicate[] {
   const { bindings, earlierCreates, lookup } = account;
-  const isOther = (address: Address): boolean => address !== resource.address && kindOf(address) === resource.kind;
-  const bound = [...bindings].filter(([address, binding]) => isOther(address) && isDuplicate(resource, address, binding, account));
+  const isOther = (address: Address): boolean => address !== manifest.address && kindOf(address) === manifest.kind;
+  const bound = [...bindings].filter(([address, binding]) => isOther(address) && isDuplicate(manifest, address, binding, account));
   const boundIds = new Set([...bindings.values()].map(({ id }) => id));
-  const { name, type } = naturalKeyOf(resource.spec);
+  const { name, type } = naturalKeyOf(manifest.spec);
   const created = earlierCreates.filter(
     ({ address, id, naturalKey }) =>
       isOther(address) && naturalKey?.["name"] === name && naturalKey?.["type"] === type && (id === undefined || !boundIds.has(id)),
   );
   return [...bound.map(([address, { id }]) => ({ address, id })), ...created]
-    .map(({ address, id }): Duplicate => ({ address, ...defined({ id }), hasManifest: lookup.resources.has(address) }))
+    .map(({ address, id }): Duplicate => ({ address, ...defined({ id }), hasManifest: lookup.manifests.has(address) }))
     .sort((a, b) => byText(a.address, b.address));
 }
 
 /** Whether a bound asset has the name and type of this one. A type that nothing shows counts as equal. */
-function isDuplicate({ spec }: Resource<AssetSpec>, address: Address, binding: Binding, account: AccountView): boolean {
+function isDuplicate({ spec }: Manifest<AssetSpec>, address: Address, binding: Binding, account: AccountView): boolean {
   const live = referencesIn(account.list(integrations).items).find(({ id }) => id === binding.id);
   const key = account.earlierCreates.find(({ id }) => id === binding.id)?.naturalKey;
-  const manifest = account.lookup.resources.get(address)?.spec as AssetSpec | undefined;
+  const manifest = account.lookup.manifests.get(address)?.spec as AssetSpec | undefined;
   const hasName = recordedName(spec.name, binding) || [live?.name, key?.["name"]].includes(spec.name);
   const type = live?.type ?? key?.["type"] ?? manifest?.type;
   return hasName && (type === undefined || spec.type === undefined || type === spec.type);
 }
 
 /** Pairs of manifests with equal name and type, unless both are pinned or bound to different ids. */
-function sameAssets(resources: readonly Resource[], bindings: Bindings): readonly Conflict[] {
-  const idOf = (resource: Resource): string | undefined => resource.id ?? bindings.get(resource.address)?.id;
-  const same = repeated(resources, ({ spec }) => canonicalJson(naturalKeyOf(spec as AssetSpec)));
-  return same.flatMap(([first, resource]): readonly Conflict[] => {
+function sameAssets(manifests: readonly Manifest[], bindings: Bindings): readonly Conflict[] {
+  const idOf = (manifest: Manifest): string | undefined => manifest.id ?? bindings.get(manifest.address)?.id;
+  const same = repeated(manifests, ({ spec }) => canonicalJson(naturalKeyOf(spec as AssetSpec)));
+  return same.flatMap(([first, manifest]): readonly Conflict[] => {
     // Equal ids are reported for all kinds alike.
-    if (idOf(first) !== undefined && idOf(resource) !== undefined) return [];
-    const message = `${first.address} and ${resource.address} have the same name and type, and an asset can't be read back, so dimsync can't tell them apart. Remove one of them, change its spec.name, or pin the ids of both with metadata.id.`;
-    return [{ pair: [first, resource], message, pointer: "/spec/name" }];
+    if (idOf(first) !== undefined && idOf(manifest) !== undefined) return [];
+    const message = `${first.address} and ${manifest.address} have the same name and type, and an asset can't be read back, so dimsync can't tell them apart. Remove one of them, change its spec.name, or pin the ids of both with metadata.id.`;
+    return [{ pair: [first, manifest], message, pointer: "/spec/name" }];
   });
 }

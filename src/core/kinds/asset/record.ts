@@ -1,6 +1,6 @@
 import type { Binding, NaturalKey } from "../../model/address.ts";
 import { defined, type JsonObject } from "../../model/json/json.ts";
-import type { AssetSpec } from "../../model/resource.ts";
+import type { AssetSpec } from "../../model/manifest.ts";
 import { writtenIn } from "../fields.ts";
 import { leafDigests } from "../leaves.ts";
 import { assetFields } from "../lists.ts";

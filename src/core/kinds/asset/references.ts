@@ -1,6 +1,6 @@
 import { byText } from "../../model/address.ts";
 import type { LiveIntegration, LiveReference } from "../../model/live.ts";
-import type { AssetSpec, Resource } from "../../model/resource.ts";
+import type { AssetSpec, Manifest } from "../../model/manifest.ts";
 import type { AccountView } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { isIntegration } from "../manifests.ts";
@@ -18,12 +18,12 @@ export function referencesIn(live: readonly LiveIntegration[]): readonly LiveRef
  * live integrations whose manifest has this asset as destination. Creating it could duplicate one
  * of them.
  */
-export function lookalikes(resource: Resource<AssetSpec>, account: AccountView): readonly LiveReference[] {
-  const { name, type } = resource.spec;
-  const sources = account.resources
+export function lookalikes(manifest: Manifest<AssetSpec>, account: AccountView): readonly LiveReference[] {
+  const { name, type } = manifest.spec;
+  const sources = account.manifests
     .filter(isIntegration)
     .map(({ spec }) => spec)
-    .filter(({ destination }) => destination !== undefined && "asset" in destination && destination.asset === resource.name)
+    .filter(({ destination }) => destination !== undefined && "asset" in destination && destination.asset === manifest.name)
     .flatMap(({ create }) => create?.sourceConfig ?? []);
   const usedBy = new Set(
     account

@@ -2,9 +2,9 @@ import type { Address, NaturalKey } from "../../model/address.ts";
 import { maySend } from "../../model/extended.ts";
 import { defined, type JsonObject } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
+import type { IntegrationCreate, IntegrationSpec, Manifest } from "../../model/manifest.ts";
 import type { DraftItem } from "../../model/plan.ts";
 import { isError } from "../../model/problem.ts";
-import type { IntegrationCreate, IntegrationSpec, Resource } from "../../model/resource.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
 import { createChanges } from "../leaves.ts";
 import { users } from "../lists.ts";
@@ -18,28 +18,28 @@ import { createOf, supersededIn } from "./settings.ts";
 export const ownersNeedUsers = (spec: IntegrationSpec): boolean => spec.create?.sourceConfig?.owners?.some(needsUsers) === true;
 
 export function createdIntegration(unit: IntegrationUnit, account: AccountView): DiffResult {
-  const { resource, destination, source, address } = unit;
-  if (resource.spec.create === undefined || destination?.state !== "found") return emptyDiff;
-  const waits = resumesLater(resource, account);
-  const whole = createOf(resource.spec.create, resource.spec);
+  const { manifest, destination, source, address } = unit;
+  if (manifest.spec.create === undefined || destination?.state !== "found") return emptyDiff;
+  const waits = resumesLater(manifest, account);
+  const whole = createOf(manifest.spec.create, manifest.spec);
   const create = waits === undefined ? whole : { ...whole, enabled: false };
   const { owners } = create.sourceConfig ?? {};
   const pointer = "/spec/create/sourceConfig/owners";
-  const written = owners && ownersToWrite(resource, owners, { pointer, known: account.list(users).items });
+  const written = owners && ownersToWrite(manifest, owners, { pointer, known: account.list(users).items });
   const problems = written?.problems ?? [];
   if (problems.some(isError)) return { ...emptyDiff, problems };
-  const tags = tagIds(resource, { tags: create.tags, desired: asJson(create) }, account);
+  const tags = tagIds(manifest, { tags: create.tags, desired: asJson(create) }, account);
   if ("instead" in tags) return tags.instead;
   const sourceId = source?.state === "found" ? source.id : undefined;
   const body = bodyOf(create, { destinationId: destination.id, sourceId, owners: written?.owners, tags: tags.ids });
   const item: DraftItem = {
     address,
-    kind: resource.kind,
+    kind: manifest.kind,
     action: "create",
-    changes: createChanges(resource, body, (path) => placeOf(path, resource.spec)),
+    changes: createChanges(manifest, body, (path) => placeOf(path, manifest.spec)),
     requests: [{ method: "POST", path: "/v1/integrations", body }],
     naturalKey: naturalKeyOf(create, destination.id, sourceId),
-    binding: recordOfCreate(resource.spec.create),
+    binding: recordOfCreate(manifest.spec.create),
   };
   const deferred = waits === undefined ? [] : [{ address, waitsFor: [waits], desired: { paused: false } }];
   return { ...emptyDiff, items: [item], deferred, problems };
@@ -49,7 +49,7 @@ export function createdIntegration(unit: IntegrationUnit, account: AccountView):
  * The address of the schemas of an integration that must be configured before it replicates data. Only a request that resumes it makes
  * that possible: then it is created paused.
  */
-function resumesLater({ address, spec }: Resource<IntegrationSpec>, account: AccountView): Address | undefined {
+function resumesLater({ address, spec }: Manifest<IntegrationSpec>, account: AccountView): Address | undefined {
   if (spec.settings?.paused !== false || !maySend(account.extended, "PATCH /v1/integrations/{id}")) return undefined;
   const schemas = schemasAddress(account.naming.ofManifest.get(address) ?? "");
   return isConfigured(schemas, account) ? schemas : undefined;

@@ -3,8 +3,8 @@ import type { JsonValue } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
 import { atPointer, type Pointer } from "../../model/json/pointer.ts";
 import type { LiveIntegration } from "../../model/live.ts";
+import type { IntegrationCreate, IntegrationSpec, Manifest } from "../../model/manifest.ts";
 import type { Difference, Manual, Unverifiable } from "../../model/plan.ts";
-import type { IntegrationCreate, IntegrationSpec, Resource } from "../../model/resource.ts";
 import { shellWord } from "../../text/shell.ts";
 import type { Unit } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
@@ -13,7 +13,7 @@ import type { Selected } from "../select.ts";
 import { integrationText, settingByHand, settingPaths, supersededIn } from "./settings.ts";
 
 export interface IntegrationUnit extends Unit {
-  readonly resource: Resource<IntegrationSpec>;
+  readonly manifest: Manifest<IntegrationSpec>;
   /** Absent if the manifest names none. */
   readonly destination: Selected | undefined;
   /** The existing source that the manifest names; absent if it names none. */
@@ -50,8 +50,8 @@ export function compareIntegration(
   live: LiveIntegration,
   record: Binding | undefined,
 ): Pick<Difference, "manual" | "unverifiable"> {
-  const { create } = unit.resource.spec;
-  const isSetting = settingPaths(unit.resource.spec);
+  const { create } = unit.manifest.spec;
+  const isSetting = settingPaths(unit.manifest.spec);
   const compared = firstByPath([
     ...expectations(unit, live),
     ...destination(unit, live),
@@ -87,8 +87,8 @@ interface Comparison {
   readonly instruction: string;
 }
 
-const expectations = ({ resource }: IntegrationUnit, live: LiveIntegration): readonly Comparison[] =>
-  leavesOf(resource.spec.expect ?? {})
+const expectations = ({ manifest }: IntegrationUnit, live: LiveIntegration): readonly Comparison[] =>
+  leavesOf(manifest.spec.expect ?? {})
     .filter(({ path }) => path !== "")
     .map(({ path, value }) => ({ path, expected: value, actual: liveAt(live, path), instruction: expectInstruction(path, value, live) }));
 
@@ -108,8 +108,8 @@ const source = ({ source: existing }: IntegrationUnit, create: IntegrationCreate
     return [{ path: shownAt, expected, actual: liveAt(live, shownAt), instruction }];
   });
 
-function unverifiableCreate({ address, resource }: IntegrationUnit, create: IntegrationCreate): Unverifiable {
-  const superseded = supersededIn(resource.spec);
+function unverifiableCreate({ address, manifest }: IntegrationUnit, create: IntegrationCreate): Unverifiable {
+  const superseded = supersededIn(manifest.spec);
   const paths = Object.keys(leafDigests(create, "/create")).filter((path) => readAs[path] === undefined && !superseded.has(path));
   return {
     address,
@@ -120,11 +120,11 @@ function unverifiableCreate({ address, resource }: IntegrationUnit, create: Inte
 
 /** Members of `create` that changed after the integration was created. */
 function changedCreate(
-  { address, resource }: IntegrationUnit,
+  { address, manifest }: IntegrationUnit,
   create: IntegrationCreate,
   sent: NonNullable<Binding["sent"]>,
 ): readonly ManualStep[] {
-  const superseded = supersededIn(resource.spec);
+  const superseded = supersededIn(manifest.spec);
   return changedLeaves(leafDigests(create, "/create"), sent)
     .filter((path) => readAs[path] === undefined && !superseded.has(path))
     .map((path) => {

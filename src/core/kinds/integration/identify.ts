@@ -1,7 +1,7 @@
 import { byText } from "../../model/address.ts";
 import { defined } from "../../model/json/json.ts";
 import type { LiveIntegration } from "../../model/live.ts";
-import type { IntegrationSpec, Resource } from "../../model/resource.ts";
+import type { IntegrationSpec, Manifest } from "../../model/manifest.ts";
 import { bindCommand } from "../../text/shell.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { blocked, boundIdentity, candidateTexts, mayHaveName, otherwise, recordedFor, renamedFrom } from "../identity.ts";
@@ -11,7 +11,7 @@ import { assetAddress } from "../manifests.ts";
 import { fromIdentity, type Selected } from "../select.ts";
 
 /** The destination of the manifest; undefined if it has none. */
-export function destinationOf({ spec: { destination } }: Resource<IntegrationSpec>, account: AccountView): Selected | undefined {
+export function destinationOf({ spec: { destination } }: Manifest<IntegrationSpec>, account: AccountView): Selected | undefined {
   if (destination === undefined) return undefined;
   if ("id" in destination) return { state: "found", id: destination.id, name: destination.id };
   const address = assetAddress(destination.asset);
@@ -19,7 +19,7 @@ export function destinationOf({ spec: { destination } }: Resource<IntegrationSpe
 }
 
 /** The existing source of the manifest; undefined if it has none. */
-export function sourceOf({ spec: { create } }: Resource<IntegrationSpec>, account: AccountView): Selected | undefined {
+export function sourceOf({ spec: { create } }: Manifest<IntegrationSpec>, account: AccountView): Selected | undefined {
   const sourceId = create?.sourceId;
   if (sourceId === undefined) return undefined;
   if (typeof sourceId === "string") return { state: "found", id: sourceId, name: sourceId };
@@ -56,39 +56,39 @@ function integrationsWith(key: LookupKey, { list, lookup }: AccountView): readon
  * Pin, binding, then a lookup: by `match`, else by source and destination, else by name, else by what
  * is recorded for a manifest that was renamed. Several matches are ambiguous; list order never decides.
  */
-export function identify(resource: Resource<IntegrationSpec>, account: AccountView): Identity {
-  const bound = boundIdentity(resource, account);
-  if (bound !== undefined) return unlessOther(resource, bound, account);
-  const key = lookupKey(resource, account);
+export function identify(manifest: Manifest<IntegrationSpec>, account: AccountView): Identity {
+  const bound = boundIdentity(manifest, account);
+  if (bound !== undefined) return unlessOther(manifest, bound, account);
+  const key = lookupKey(manifest, account);
   if ("state" in key) return key;
   // Several integrations can have the same source and destination. What tells them apart, the schema at the destination, is in no list.
   const found = key.sourceId === undefined ? integrationsWith(key, account) : [];
   const [first] = found;
-  if (found.length > 1) return managedElsewhere(resource, found, { key, account }) ?? ambiguous(found, key);
-  const one = first ?? renamed(resource, account);
+  if (found.length > 1) return managedElsewhere(manifest, found, { key, account }) ?? ambiguous(found, key);
+  const one = first ?? renamed(manifest, account);
   if (one !== undefined) return { state: "found", id: one.id, by: "look-up" };
-  const { create } = resource.spec;
-  if (create === undefined || resource.lifecycle.create === "never") return missing(resource, key, account);
-  const destination = destinationOf(resource, account);
+  const { create } = manifest.spec;
+  if (create === undefined || manifest.lifecycle.create === "never") return missing(manifest, key, account);
+  const destination = destinationOf(manifest, account);
   if (destination === undefined) {
     const message = "It does not exist, and creating it needs a destination. Add spec.destination: { asset: NAME } or { id: ID }.";
     return blocked("E_MISSING_KEY", message);
   }
   if (destination.state !== "found") return whileMissing(destination);
-  const source = sourceKey(resource, account);
+  const source = sourceKey(manifest, account);
   if ("state" in source) return source;
   const alike = [
     ...integrationsWith({ ...source, destinationId: destination.id }, account),
-    ...draftsOf(resource, { ...source, destinationId: destination.id }, account),
+    ...draftsOf(manifest, { ...source, destinationId: destination.id }, account),
   ];
   // An existing source can have several integrations with this destination. Those of other manifests are not meant.
-  const similar = source.sourceId === undefined ? alike : alike.filter(({ id }) => recordedFor(resource, id, account).length === 0);
-  return similar.length === 0 ? { state: "absent" } : existingIntegration(resource, similar, key);
+  const similar = source.sourceId === undefined ? alike : alike.filter(({ id }) => recordedFor(manifest, id, account).length === 0);
+  return similar.length === 0 ? { state: "absent" } : existingIntegration(manifest, similar, key);
 }
 
 /** Of a pinned or bound integration: blocked if `match` does not select it any more, because another one may be meant. What is not shown does not differ. */
-function unlessOther(resource: Resource<IntegrationSpec>, bound: Identity, account: AccountView): Identity {
-  const { match } = resource.spec;
+function unlessOther(manifest: Manifest<IntegrationSpec>, bound: Identity, account: AccountView): Identity {
+  const { match } = manifest.spec;
   const live = bound.state === "found" ? account.list(integrations).byId.get(bound.id) : undefined;
   if (match === undefined || live === undefined || account.fresh.has(live.id)) return bound;
   const { name, source, destination } = live;
@@ -102,11 +102,11 @@ function unlessOther(resource: Resource<IntegrationSpec>, bound: Identity, accou
   const found = integrationsWith(match, account);
   const [first] = found;
   const seen = found.length === 0 ? "no live integration" : candidateTexts(found);
-  const isPinned = resource.id !== undefined;
+  const isPinned = manifest.id !== undefined;
   const how = isPinned ? "pin it with metadata.id" : "bind it";
   const is = `${JSON.stringify(name)} (${live.id})`;
   const message = `It is ${isPinned ? "pinned" : "bound"} to ${is}, which spec.match does not select: ${describe(match)} is ${seen}. Nothing is sent for either. ${found.length === 0 ? `If ${is} is meant, correct spec.match.` : `If ${first?.id} is meant, ${how}. Otherwise, correct spec.match.`}`;
-  const command = first !== undefined && found.length === 1 && !isPinned ? bindCommand(resource.address, first.id) : undefined;
+  const command = first !== undefined && found.length === 1 && !isPinned ? bindCommand(manifest.address, first.id) : undefined;
   return { state: "blocked", code: "E_OTHER_OBJECT", message, id: live.id, ...defined({ command }) };
 }
 
@@ -114,7 +114,7 @@ function unlessOther(resource: Resource<IntegrationSpec>, bound: Identity, accou
  * Integrations of which the service shows only a part of the source or the destination, such as drafts, and that may be what a create would make:
  * nothing that is shown differs, and if the source is not shown, the name does not either.
  */
-const draftsOf = (resource: Resource, key: LookupKey, account: AccountView): readonly LiveIntegration[] =>
+const draftsOf = (manifest: Manifest, key: LookupKey, account: AccountView): readonly LiveIntegration[] =>
   account.list(integrations).items.filter(({ id, name, source, destination, isInCreation }) => {
     const shown = [
       [source?.name, key.sourceName],
@@ -125,25 +125,25 @@ const draftsOf = (resource: Resource, key: LookupKey, account: AccountView): rea
     const isHalf = shown.some(([live]) => !live);
     if (!isHalf || isInCreation === true || account.lookup.recorded.has(id)) return false;
     const hasSource = key.sourceId === undefined ? source?.name : source?.id;
-    return shown.every(([live, wanted]) => !live || live === wanted) && (!!hasSource || mayHaveName(resource, name));
+    return shown.every(([live, wanted]) => !live || live === wanted) && (!!hasSource || mayHaveName(manifest, name));
   });
 
-function lookupKey(resource: Resource<IntegrationSpec>, account: AccountView): LookupKey | Identity {
-  const { match, create } = resource.spec;
+function lookupKey(manifest: Manifest<IntegrationSpec>, account: AccountView): LookupKey | Identity {
+  const { match, create } = manifest.spec;
   if (match !== undefined) return match;
-  if (create === undefined) return { name: resource.name };
-  const source = sourceKey(resource, account);
+  if (create === undefined) return { name: manifest.name };
+  const source = sourceKey(manifest, account);
   if ("state" in source) return source;
-  const destination = destinationOf(resource, account);
+  const destination = destinationOf(manifest, account);
   if (destination === undefined) return source;
   return destination.state === "found" ? { ...source, destinationId: destination.id } : whileMissing(destination);
 }
 
 /** The source that a create would have: a new one, by its name and type, or an existing one, by its id. */
-function sourceKey(resource: Resource<IntegrationSpec>, account: AccountView): LookupKey | Identity {
-  const config = resource.spec.create?.sourceConfig;
+function sourceKey(manifest: Manifest<IntegrationSpec>, account: AccountView): LookupKey | Identity {
+  const config = manifest.spec.create?.sourceConfig;
   if (config !== undefined) return { sourceName: config.name, sourceType: config.type };
-  const source = sourceOf(resource, account);
+  const source = sourceOf(manifest, account);
   if (source === undefined) return {};
   return source.state === "found" ? { sourceId: source.id } : whileMissing(source);
 }
@@ -168,11 +168,11 @@ function ambiguous(found: readonly LiveIntegration[], key: LookupKey): Identity 
  * not ambiguous.
  */
 function managedElsewhere(
-  resource: Resource<IntegrationSpec>,
+  manifest: Manifest<IntegrationSpec>,
   found: readonly LiveIntegration[],
   { key, account }: { readonly key: LookupKey; readonly account: AccountView },
 ): Identity | undefined {
-  const owners = found.map(({ id }) => recordedFor(resource, id, account)[0]);
+  const owners = found.map(({ id }) => recordedFor(manifest, id, account)[0]);
   if (owners.includes(undefined)) return undefined;
   const seen = found.map(({ id }, index) => `${id} (${owners[index]})`).sort(byText);
   const [which, it] =
@@ -184,7 +184,7 @@ function managedElsewhere(
 }
 
 /** What the manifest expects. It is evidence only, not a look-up. Undefined if it expects no name. */
-function expectedKey({ spec }: Resource<IntegrationSpec>): LookupKey | undefined {
+function expectedKey({ spec }: Manifest<IntegrationSpec>): LookupKey | undefined {
   const { source } = spec.expect ?? {};
   const name = spec.settings?.name ?? spec.expect?.name;
   return name === undefined ? undefined : { name, ...defined({ sourceName: source?.name, sourceType: source?.type }) };
@@ -194,15 +194,15 @@ function expectedKey({ spec }: Resource<IntegrationSpec>): LookupKey | undefined
  * The one integration that is as the manifest expects, and whose records name a manifest that does not exist any more. Import
  * writes manifests without `match`, so nothing else would find it after the manifest gets another name.
  */
-function renamed(resource: Resource<IntegrationSpec>, account: AccountView): LiveIntegration | undefined {
-  const key = expectedKey(resource);
+function renamed(manifest: Manifest<IntegrationSpec>, account: AccountView): LiveIntegration | undefined {
+  const key = expectedKey(manifest);
   const [first, ...others] = key === undefined ? [] : integrationsWith(key, account);
-  if (first === undefined || others.length > 0 || renamedFrom(resource, first.id, account) === undefined) return undefined;
-  return recordedFor(resource, first.id, account).length === 0 ? first : undefined;
+  if (first === undefined || others.length > 0 || renamedFrom(manifest, first.id, account) === undefined) return undefined;
+  return recordedFor(manifest, first.id, account).length === 0 ? first : undefined;
 }
 
 /** `match` finds nothing, but an integration has the source and destination that would be created: after a lost binding, a create would duplicate it. */
-function existingIntegration(resource: Resource<IntegrationSpec>, similar: readonly LiveIntegration[], key: LookupKey): Identity {
+function existingIntegration(manifest: Manifest<IntegrationSpec>, similar: readonly LiveIntegration[], key: LookupKey): Identity {
   const [first] = [...similar].sort((a, b) => byText(a.id, b.id));
   const seen = similar
     .map(({ id, name }) => `${id} (${JSON.stringify(name)})`)
@@ -210,30 +210,30 @@ function existingIntegration(resource: Resource<IntegrationSpec>, similar: reado
     .join(", ");
   if (key.sourceId !== undefined) {
     const message = `${seen} has the source and the destination that would be created, and dimsync can't see the schema at the destination, so a second one is not created. If it is the same, bind it. Otherwise, run dimsync import, which writes a manifest for it.`;
-    return blocked("E_UNBOUND", message, first && bindCommand(resource.address, first.id));
+    return blocked("E_UNBOUND", message, first && bindCommand(manifest.address, first.id));
   }
   const isCertain = similar.every(({ source, destination }) => source?.name && destination?.id);
   const wayOn = isCertain
     ? "If it is the same, bind it. Otherwise, correct spec.match."
-    : otherwise(resource.address, "complete or remove it");
+    : otherwise(manifest.address, "complete or remove it");
   const message = `No live integration has ${describe(key)}, but ${seen} ${isCertain ? "has" : "may have"} the source and destination that would be created, so a second one is not created. ${wayOn}`;
-  return blocked("E_UNBOUND", message, first && bindCommand(resource.address, first.id));
+  return blocked("E_UNBOUND", message, first && bindCommand(manifest.address, first.id));
 }
 
-function missing(resource: Resource<IntegrationSpec>, key: LookupKey, account: AccountView): Identity {
-  const wanted = expectedKey(resource);
+function missing(manifest: Manifest<IntegrationSpec>, key: LookupKey, account: AccountView): Identity {
+  const wanted = expectedKey(manifest);
   const expected = wanted === undefined ? [] : integrationsWith(wanted, account);
-  const taken = wanted === undefined || expected.length === 0 ? undefined : managedElsewhere(resource, expected, { key: wanted, account });
+  const taken = wanted === undefined || expected.length === 0 ? undefined : managedElsewhere(manifest, expected, { key: wanted, account });
   if (taken !== undefined) return taken;
   const code = "E_INTEGRATION_MISSING";
   const [only] = expected;
   if (only !== undefined && expected.length === 1) {
     const message = `No live integration has ${describe(key)}, but ${only.id} (${JSON.stringify(only.name)}) is as spec.expect requires. If it is the same, bind it; dimsync import does that for all that it can tell apart.`;
-    return blocked(code, message, bindCommand(resource.address, only.id));
+    return blocked(code, message, bindCommand(manifest.address, only.id));
   }
   const similar = key.name === undefined ? "" : didYouMean(key.name, account.list(integrations).byName.keys());
   const [why, instead] =
-    resource.spec.create === undefined
+    manifest.spec.create === undefined
       ? ["its manifest has no spec.create", "add spec.create"]
       : ["lifecycle.create is never", "set lifecycle.create: ifMissing"];
   return blocked(

@@ -1,7 +1,7 @@
 import { defined, isObject, type JsonObject } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
 import type { LiveIntegration, LiveReference } from "../../model/live.ts";
-import type { IntegrationSpec, Reference, Resource } from "../../model/resource.ts";
+import type { IntegrationSpec, Manifest, Reference } from "../../model/manifest.ts";
 import { unknownValue } from "../hints.ts";
 import { bindItem, goneObject, recordOf, unitPerManifest } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff, type ImportedObjects, type Kind } from "../kind.ts";
@@ -61,12 +61,12 @@ export const integration: Kind<IntegrationUnit, LiveIntegration> = {
     ];
   },
 
-  hints: (resource) => [
-    ...withKnownValues.flatMap((pointer) => unknownValue(resource, pointer)),
-    ...contradictions(resource as Resource<IntegrationSpec>),
+  hints: (manifest) => [
+    ...withKnownValues.flatMap((pointer) => unknownValue(manifest, pointer)),
+    ...contradictions(manifest as Manifest<IntegrationSpec>),
   ],
 
-  lists: (resource) => (ownersNeedUsers(resource.spec as IntegrationSpec) ? [integrations, users] : [integrations]),
+  lists: (manifest) => (ownersNeedUsers(manifest.spec as IntegrationSpec) ? [integrations, users] : [integrations]),
 
   places: placesOf,
 
@@ -85,34 +85,34 @@ export const integration: Kind<IntegrationUnit, LiveIntegration> = {
     more: details,
   },
 
-  identify: (resource, account) => identify(resource as Resource<IntegrationSpec>, account),
+  identify: (manifest, account) => identify(manifest as Manifest<IntegrationSpec>, account),
 
   baseline: ({ spec }) => {
     const { create } = spec as IntegrationSpec;
     return create === undefined ? {} : recordOfCreate(create);
   },
 
-  units(resources, account) {
-    const found = unitPerManifest<IntegrationSpec>(resources, account, ({ create = {} }) => create as JsonObject);
+  units(manifests, account) {
+    const found = unitPerManifest<IntegrationSpec>(manifests, account, ({ create = {} }) => create as JsonObject);
     return {
       ...found,
       units: found.units.map((unit) => ({
         ...unit,
-        destination: destinationOf(unit.resource, account),
-        source: sourceOf(unit.resource, account),
+        destination: destinationOf(unit.manifest, account),
+        source: sourceOf(unit.manifest, account),
       })),
     };
   },
 
-  observe: async ({ resource, liveId = "" }, reads) => {
+  observe: async ({ manifest, liveId = "" }, reads) => {
     const listed = (await reads.list(integrations)).items.find(({ id }) => id === liveId);
-    const isUnclear = listed?.isInCreation === true || needsDetails(resource.spec);
-    return isUnclear && resource.spec.settings !== undefined ? await reads.one(integrations, liveId) : listed;
+    const isUnclear = listed?.isInCreation === true || needsDetails(manifest.spec);
+    return isUnclear && manifest.spec.settings !== undefined ? await reads.one(integrations, liveId) : listed;
   },
 
   diff(unit, live, account) {
     const identity = account.identities.get(unit.address);
-    if (identity?.state === "gone") return goneObject(unit.resource, identity.id);
+    if (identity?.state === "gone") return goneObject(unit.manifest, identity.id);
     return unit.liveId === undefined
       ? createdIntegration(unit, account)
       : adopted(unit, live ?? account.list(integrations).byId.get(unit.liveId), account);
@@ -136,22 +136,22 @@ const shownOf = ({ name, type }: LiveReference) => defined({ name: name || undef
 
 function adopted(unit: IntegrationUnit, live: LiveIntegration | undefined, account: AccountView): DiffResult {
   if (live === undefined) return emptyDiff;
-  const { resource, address } = unit;
+  const { manifest, address } = unit;
   const { id } = live;
   const schemas = schemasAddress(account.naming.ofLive.get(id) ?? id);
   const needed = isConfigured(schemas, account) ? [schemas] : [];
-  const { expect, create, settings } = resource.spec;
+  const { expect, create, settings } = manifest.spec;
   if (live.isInCreation === true && settings !== undefined) {
     const desired = settings as JsonObject; // what a manifest declares is JSON
     const deferred = [{ address, liveId: id, waitsFor: needed, desired }];
-    return { ...emptyDiff, items: bindItem(resource, live, account), deferred };
+    return { ...emptyDiff, items: bindItem(manifest, live, account), deferred };
   }
-  const own = compareIntegration(unit, live, recordOf(resource, id, account));
+  const own = compareIntegration(unit, live, recordOf(manifest, id, account));
   const { items, manual, unverifiable, notKept = [] } = settingChanges(unit, live, { account, requires: () => needed });
   const size = { address, count: leavesOf({ expect, create, settings }).length, unit: "fields" } as const;
   return {
     ...emptyDiff,
-    items: [...bindItem(resource, live, account), ...items],
+    items: [...bindItem(manifest, live, account), ...items],
     manual: [...manual, ...own.manual],
     unverifiable: [...unverifiable, ...own.unverifiable],
     ...(notKept.length === 0 ? {} : { notKept }),

@@ -2,16 +2,16 @@ import { type Extended, maySend, whyNotSent } from "../../model/extended.ts";
 import { defined, type JsonObject, type JsonValue, sameJson } from "../../model/json/json.ts";
 import { atPointer, type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveIntegration } from "../../model/live.ts";
-import type { Difference, DraftFacts, DraftItem, PathChange } from "../../model/plan.ts";
-import type { Problem } from "../../model/problem.ts";
 import {
   type IntegrationCreate,
   type IntegrationSettings,
   type IntegrationSpec,
   locationIn,
+  type Manifest,
   problemIn,
-  type Resource,
-} from "../../model/resource.ts";
+} from "../../model/manifest.ts";
+import type { Difference, DraftFacts, DraftItem, PathChange } from "../../model/plan.ts";
+import type { Problem } from "../../model/problem.ts";
 import { sentInVain } from "../fields.ts";
 import type { AccountView } from "../kind.ts";
 import { details, settingNames as names, settings } from "../lists.ts";
@@ -42,12 +42,12 @@ export const supersededIn = (spec: IntegrationSpec): ReadonlyMap<Pointer, Name> 
 export const settingPaths = (spec: IntegrationSpec): ReadonlySet<Pointer> => new Set(declaredIn(spec).map(([name]) => `/${name}`));
 
 /** Fields that `expect` and `settings` give different values. */
-export const contradictions = (resource: Resource<IntegrationSpec>): readonly Problem[] =>
-  declaredIn(resource.spec).flatMap(([name, sent]) => {
-    const expected = atPointer(resource.spec, `/expect/${name}`) as JsonValue | undefined; // what a manifest declares is JSON
+export const contradictions = (manifest: Manifest<IntegrationSpec>): readonly Problem[] =>
+  declaredIn(manifest.spec).flatMap(([name, sent]) => {
+    const expected = atPointer(manifest.spec, `/expect/${name}`) as JsonValue | undefined; // what a manifest declares is JSON
     if (expected === undefined || sameJson(expected, sent)) return [];
     const message = `spec.settings.${name} has another value, which dimsync sends, so this one can never hold. Remove one of them.`;
-    return [problemIn(resource, `/spec/expect/${name}`, { code: "E_WRONG_VALUE", message })];
+    return [problemIn(manifest, `/spec/expect/${name}`, { code: "E_WRONG_VALUE", message })];
   });
 
 interface Compared {
@@ -59,16 +59,16 @@ interface Compared {
 
 interface SettingsUnit {
   readonly address: string;
-  readonly resource: Resource<IntegrationSpec>;
+  readonly manifest: Manifest<IntegrationSpec>;
 }
 
 /** The differences of the settings: manual steps, and one update if the service has a request for the others. `requires`: what must be sent before replication may resume. */
 export function settingChanges(
-  { address, resource }: SettingsUnit,
+  { address, manifest }: SettingsUnit,
   live: LiveIntegration,
   { account, requires }: { readonly account: AccountView; readonly requires: () => readonly string[] },
 ): Pick<Difference, "items" | "manual" | "unverifiable" | "notKept"> {
-  const declared = declaredIn(resource.spec).map(([name, wanted]) => ({ name, path: `/${name}`, wanted, live: liveSetting(live, name) }));
+  const declared = declaredIn(manifest.spec).map(([name, wanted]) => ({ name, path: `/${name}`, wanted, live: liveSetting(live, name) }));
   const unshown = declared.flatMap(({ path, live: shown }) => (shown === undefined ? [path] : []));
   const different = declared.filter((one): one is Compared => one.live !== undefined && !sameJson(one.live, one.wanted));
   const kept = different.flatMap(({ path, wanted, live: shown }) => sentInVain({ address, path, wanted, live: shown }, account) ?? []);
@@ -82,7 +82,7 @@ export function settingChanges(
   return {
     unverifiable: unshown.length === 0 ? [] : [{ address, paths: unshown, reason }],
     notKept: kept,
-    items: updateOf(resource, live, {
+    items: updateOf(manifest, live, {
       open: sent.filter(({ path }) => !account.ignored(address, path)),
       requires,
       isDrift: account.isDrift,
@@ -98,7 +98,7 @@ function liveSetting(live: LiveIntegration, name: Name): JsonValue | undefined {
 }
 
 function updateOf(
-  resource: Resource,
+  manifest: Manifest,
   live: LiveIntegration,
   {
     open,
@@ -110,7 +110,7 @@ function updateOf(
   const changes = open.map(({ name, path, wanted, live: before }): PathChange<DraftFacts> => {
     const risk = settings[name].risk?.(before, wanted) ?? "neutral";
     const reason = risk === "exposes" && !isDrift ? settings[name].exposes : undefined;
-    return { path, before, after: wanted, risk, cause: { place: locationIn(resource, `/spec/settings${path}`), ...defined({ reason }) } };
+    return { path, before, after: wanted, risk, cause: { place: locationIn(manifest, `/spec/settings${path}`), ...defined({ reason }) } };
   });
   // What protects is a request of its own, so that it can be sent alone. Only what resumes replication waits for the schemas.
   const isProtecting = ({ risk }: PathChange<DraftFacts>): boolean => risk === "protects";
@@ -120,8 +120,8 @@ function updateOf(
   const needed = changes.some(({ path, after: value }) => path === "/paused" && value === false) ? requires() : [];
   return [
     {
-      address: resource.address,
-      kind: resource.kind,
+      address: manifest.address,
+      kind: manifest.kind,
       action: "update",
       liveId: live.id,
       ...(live.name === "" ? {} : { liveName: live.name }),

@@ -1,6 +1,6 @@
 import { byText } from "../../model/address.ts";
+import { locationIn, type Manifest, type SchemaConfigSpec, type SchemaTree, type Unreviewed } from "../../model/manifest.ts";
 import type { Problem } from "../../model/problem.ts";
-import { locationIn, type Resource, type SchemaConfigSpec, type SchemaTree, type Unreviewed } from "../../model/resource.ts";
 import type { Depth, NodeCause } from "../../model/schema-tree.ts";
 import { isRuleSet, isSchemaConfig } from "../manifests.ts";
 import type { NamePattern } from "../patterns/names.ts";
@@ -8,7 +8,7 @@ import { type CompiledRule, compileExpectation, compileRule, type WrittenRule } 
 import { type RuleSets, ruleSetsIn, spliceRules } from "./rules/rule-sets.ts";
 import { literalTextProblems, ruleTextProblems } from "./table-texts.ts";
 
-export type Config = Resource<SchemaConfigSpec>;
+export type Config = Manifest<SchemaConfigSpec>;
 
 /** The integrations of a fleet differ, so a name must exist in one of them; a single integration must have all names. */
 export const missingOf = ({ spec: { missing, integrations } }: Config): NonNullable<Config["spec"]["missing"]> =>
@@ -143,16 +143,16 @@ function unmatchedMode(layers: readonly Layer[], level: "schemas" | "tables"): M
  * Problems of rules that are known without an account: unknown RuleSets, cycles, empty matches, attributes that a level
  * does not have. Checks every SchemaConfig and RuleSet, used or not; each problem once, at its line.
  */
-export function ruleProblems(resources: readonly Resource[], options: CompileOptions = {}): readonly Problem[] {
-  const sets = ruleSetsIn(resources);
-  const found = resources.flatMap((resource): readonly Problem[] => {
-    if (isSchemaConfig(resource)) return compileConfig(resource, sets, options).problems;
-    if (!isRuleSet(resource)) return [];
-    const { rules, problems } = spliceRules(resource, sets, options.isUnread);
+export function ruleProblems(manifests: readonly Manifest[], options: CompileOptions = {}): readonly Problem[] {
+  const sets = ruleSetsIn(manifests);
+  const found = manifests.flatMap((manifest): readonly Problem[] => {
+    if (isSchemaConfig(manifest)) return compileConfig(manifest, sets, options).problems;
+    if (!isRuleSet(manifest)) return [];
+    const { rules, problems } = spliceRules(manifest, sets, options.isUnread);
     return [
       ...problems,
       ...rules
-        .filter(({ owner }) => owner === resource)
+        .filter(({ owner }) => owner === manifest)
         .flatMap((rule) => [...compileRule(rule).problems, ...ruleTextProblems(rule, options.isDocumented === true)]),
     ];
   });

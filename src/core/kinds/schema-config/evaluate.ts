@@ -1,5 +1,5 @@
 import type { LiveColumn, LiveSchemas } from "../../model/live.ts";
-import type { ColumnTree } from "../../model/resource.ts";
+import type { ColumnTree } from "../../model/manifest.ts";
 import { comparePaths, type Depth, isEnabled } from "../../model/schema-tree.ts";
 import {
   checkColumnChanges,

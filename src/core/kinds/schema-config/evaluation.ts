@@ -1,10 +1,10 @@
 import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
+import { type ColumnTree, locationIn, type TableTexts } from "../../model/manifest.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { Risk } from "../../model/plan.ts";
-import { type ColumnTree, locationIn, type TableTexts } from "../../model/resource.ts";
 import {
   type Depth,
   type Field,

@@ -2,9 +2,9 @@ import type { Address } from "../../model/address.ts";
 import { canonicalJson, defined } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
+import { type ColumnTree, locationIn, type TableTexts } from "../../model/manifest.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { SourceLocation } from "../../model/problem.ts";
-import { type ColumnTree, locationIn, type TableTexts } from "../../model/resource.ts";
 import {
   comparePaths,
   type Depth,

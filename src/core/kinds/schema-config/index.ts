@@ -5,11 +5,11 @@ import { defined, type JsonObject } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import { type KeptBefore, keptNow } from "../../model/kept.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import type { Manifest, Reference, SchemaConfigSpec } from "../../model/manifest.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
 import { isError, type Problem } from "../../model/problem.ts";
-import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
 import type { NodeCause, TablePath } from "../../model/schema-tree.ts";
 import { andMore } from "../../text/lists.ts";
 import { nodeText } from "../../text/paths.ts";
@@ -39,13 +39,13 @@ import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
 
 // One PATCH changes what an integration replicates and hashes. Its response is the whole new state.
 
-const specOf = (resource: Resource): SchemaConfigSpec => resource.spec as SchemaConfigSpec;
+const specOf = (manifest: Manifest): SchemaConfigSpec => manifest.spec as SchemaConfigSpec;
 
 export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   name: kindNames.schemaConfig,
 
-  references(resource): readonly Reference[] {
-    const { integration } = specOf(resource);
+  references(manifest): readonly Reference[] {
+    const { integration } = specOf(manifest);
     return typeof integration === "string"
       ? [{ kind: kindNames.integration, name: integration, pointer: "/spec/integration", orLive: true }]
       : [];
@@ -54,7 +54,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   // Even an integration that is given by its id has its name in the address.
   lists: () => [integrations],
 
-  units: (resources, account) => units(resources as readonly Resource<SchemaConfigSpec>[], account),
+  units: (manifests, account) => units(manifests as readonly Manifest<SchemaConfigSpec>[], account),
 
   async observe({ liveId, rules }, reads, needs) {
     const read = await readOr(
@@ -78,16 +78,16 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   },
 
   selection: {
-    selectors: (resource) => [specOf(resource).integrations ?? []].flat(),
+    selectors: (manifest) => [specOf(manifest).integrations ?? []].flat(),
     // A selector by a glob covers it in another way: it may protect less.
-    covers: (_resource, id, account) => {
+    covers: (_manifest, id, account) => {
       const name = account.list(integrations).byId.get(id)?.name ?? "";
-      return account.resources
+      return account.manifests
         .filter(isSchemaConfig)
         .filter(({ spec }) => spec.integration !== undefined || spec.integrations?.names?.includes(name) === true)
         .some(({ spec }) => selectedBy(spec, account).some((one) => one.state === "found" && one.id === id));
     },
-    lost: (resource, id, run) => lostBySelector(resource as Resource<SchemaConfigSpec>, id, run),
+    lost: (manifest, id, run) => lostBySelector(manifest as Manifest<SchemaConfigSpec>, id, run),
   },
 
   namesBelow: ["spec", "schemas"],
@@ -301,7 +301,7 @@ const unshownValues = (
 const manyColumnReads = 1_000;
 
 function columnProblems(
-  { name, resource, rules }: SchemaConfigUnit,
+  { name, manifest, rules }: SchemaConfigUnit,
   { tree, columnReads, withoutColumns }: ObservedSchemas,
 ): readonly Problem[] {
   const problems: Problem[] = [];
@@ -317,7 +317,7 @@ function columnProblems(
       code: "W_COLUMNS_UNKNOWN",
       severity: "warning",
       message: `The service returned no columns for ${andMore(needed.map(nodeText).sort(), "table", { shown: 5 })} of ${name}, so column settings there have no effect. Have the service discover the schema again, or check the columns in its user interface.`,
-      place: resource.place,
+      place: manifest.place,
     });
   return problems;
 }

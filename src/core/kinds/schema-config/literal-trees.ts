@@ -1,5 +1,5 @@
 import { own } from "../../model/json/json.ts";
-import type { ColumnTree, SchemaTree, TableTree } from "../../model/resource.ts";
+import type { ColumnTree, SchemaTree, TableTree } from "../../model/manifest.ts";
 
 // The literal trees of all layers, entered side by side while a live tree is walked. Most nodes
 // have no literal entry in any layer, so the functions return undefined for them instead of an

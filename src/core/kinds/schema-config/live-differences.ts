@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
+import type { SchemaTree } from "../../model/manifest.ts";
 import { everyName } from "../../model/maps.ts";
 import { eachNode, type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { ChangeFacts, ChangeGroup, DraftFacts } from "../../model/plan.ts";
-import type { SchemaTree } from "../../model/resource.ts";
 import { isEnabled, nodesAt, walk } from "../../model/schema-tree.ts";
 import type { ObservedSchemas } from "./read.ts";
 

@@ -1,8 +1,8 @@
 import { defined, type JsonObject, type JsonValue, own, setOwn } from "../../model/json/json.ts";
 import { type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../model/live.ts";
+import type { SchemaTree, TableTexts } from "../../model/manifest.ts";
 import { nodePointer } from "../../model/nodes.ts";
-import type { SchemaTree, TableTexts } from "../../model/resource.ts";
 import { nodesAt, type TablePath, walk } from "../../model/schema-tree.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import type { ClientSettings } from "../../model/settings/config.ts";

@@ -107,7 +107,7 @@ export async function lostBySelector(
   id: string,
   { account, reads, needs }: { readonly account: AccountView; readonly reads: Reads; readonly needs: ReadNeeds },
 ): Promise<string> {
-  const program = makeRuleProgram([compileConfig(config, ruleSetsIn(account.resources))]);
+  const program = makeRuleProgram([compileConfig(config, ruleSetsIn(account.manifests))]);
   const rules = withLabels(newRuleCache(program), () => labelScopes(account)?.(id));
   const read = readWithColumns(reads, id, (tree) => {
     const tables = tablesToRead(rules, tree, undefined);

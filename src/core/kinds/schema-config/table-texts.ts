@@ -1,6 +1,6 @@
+import { type Manifest, problemIn, type SchemaConfigSpec, type TableTexts } from "../../model/manifest.ts";
 import { addAll } from "../../model/maps.ts";
 import type { Problem } from "../../model/problem.ts";
-import { problemIn, type Resource, type SchemaConfigSpec, type TableTexts } from "../../model/resource.ts";
 import { literalPointer, tableTexts, walk } from "../../model/schema-tree.ts";
 import { requestMode, syncModes } from "../../model/sync-mode.ts";
 import { nearest, suggestion } from "../../text/suggest.ts";
@@ -20,7 +20,7 @@ export function ruleTextProblems({ rule: { match, set = {} }, owner, pointer }: 
   );
 }
 
-export function literalTextProblems(owner: Resource<SchemaConfigSpec>, isDocumented: boolean): readonly Problem[] {
+export function literalTextProblems(owner: Manifest<SchemaConfigSpec>, isDocumented: boolean): readonly Problem[] {
   const found: Problem[] = [];
   walk(owner.spec.schemas ?? {}, {
     table(table, path) {
@@ -34,7 +34,7 @@ export function literalTextProblems(owner: Resource<SchemaConfigSpec>, isDocumen
 function problemsOf(
   set: TableTexts,
   isDocumented: boolean,
-  { owner, pointer }: { readonly owner: Resource; readonly pointer: string },
+  { owner, pointer }: { readonly owner: Manifest; readonly pointer: string },
 ): readonly Problem[] {
   const { syncMode: mode } = set;
   if (isDocumented)

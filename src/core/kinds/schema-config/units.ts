@@ -1,9 +1,9 @@
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
 import type { JsonObject } from "../../model/json/json.ts";
+import { type Manifest, problemIn, type SchemaConfigSpec } from "../../model/manifest.ts";
 import { addAll, getOrAdd, groupBy } from "../../model/maps.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { problemIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
 import { enumerate } from "../../text/describe.ts";
 import { andMore } from "../../text/lists.ts";
 import type { AccountView, Unit, Units } from "../kind.ts";
@@ -16,7 +16,7 @@ import { ruleSetsIn } from "./rules/rule-sets.ts";
 /** All SchemaConfigs that select one integration, compared as one. */
 export interface SchemaConfigUnit extends Unit {
   /** The one with the highest priority. */
-  readonly resource: Resource<SchemaConfigSpec>;
+  readonly manifest: Manifest<SchemaConfigSpec>;
   /** Their rules; they share their cache with all integrations with the same SchemaConfigs. */
   readonly rules: RuleCache;
   readonly liveId: string;
@@ -29,7 +29,7 @@ export interface SchemaConfigUnit extends Unit {
 }
 
 /** The units of all SchemaConfigs of the account. */
-export const schemaUnits = (account: AccountView): Units<SchemaConfigUnit> => units(account.resources.filter(isSchemaConfig), account);
+export const schemaUnits = (account: AccountView): Units<SchemaConfigUnit> => units(account.manifests.filter(isSchemaConfig), account);
 
 /**
  * One unit per selected integration, with every SchemaConfig that selects it; equal priorities are
@@ -38,7 +38,7 @@ export const schemaUnits = (account: AccountView): Units<SchemaConfigUnit> => un
  */
 export function units(configs: readonly Config[], account: AccountView): Units<SchemaConfigUnit> {
   const problems: Problem[] = [];
-  const sets = ruleSetsIn(account.resources);
+  const sets = ruleSetsIn(account.manifests);
   const compiled = configs.map((config) => compileConfig(config, sets, { isDocumented: account.extended === undefined }));
   addAll(problems, uniqueProblems(compiled.flatMap((config) => config.problems)));
   const selections = compiled
@@ -78,7 +78,7 @@ export function units(configs: readonly Config[], account: AccountView): Units<S
       const name = integrationOfSchemas(address) ?? "";
       const manifest = account.naming.manifests.get(selected.id);
       const manifests = [...(manifest === undefined ? [] : [manifest.address]), ...layers.map(({ config }) => config.address)];
-      found.push({ address, name, manifests, resource: top, rules, liveId: selected.id, targets });
+      found.push({ address, name, manifests, manifest: top, rules, liveId: selected.id, targets });
     } else if (selected.state === "waits") deferred.push({ address, waitsFor: [selected.on], desired: desiredOf(layers) });
     else blocked.push({ address, code: selected.code, message: selected.message });
   }

@@ -1,6 +1,6 @@
 import { defined, type JsonObject } from "../../model/json/json.ts";
+import { locationIn } from "../../model/manifest.ts";
 import type { DraftItem } from "../../model/plan.ts";
-import { locationIn } from "../../model/resource.ts";
 import { fold } from "../../text/suggest.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
 import { createChanges } from "../leaves.ts";
@@ -11,17 +11,17 @@ import { relations } from "./relations.ts";
 
 /** The POST of a tag, after which its relations can be sent. It takes the owner as the id of a user. */
 export function createdTag(unit: TagUnit, account: AccountView): DiffResult {
-  const { resource, address } = unit;
-  const { name, description, owner: ref = "" } = resource.spec;
+  const { manifest, address } = unit;
+  const { name, description, owner: ref = "" } = manifest.spec;
   const { items: known } = account.list(users);
   const owner = userIdOf(ref, known);
-  if (typeof owner === "object") return { ...emptyDiff, problems: [unclearUserProblem(resource, "/spec/owner", owner, known)] };
+  if (typeof owner === "object") return { ...emptyDiff, problems: [unclearUserProblem(manifest, "/spec/owner", owner, known)] };
   const body = defined({ name, owner, description }) as JsonObject; // defined() removes an undefined description
   const item: DraftItem = {
     address,
-    kind: resource.kind,
+    kind: manifest.kind,
     action: "create",
-    changes: createChanges(resource, body),
+    changes: createChanges(manifest, body),
     requests: [{ method: "POST", path: "/v1/tags", body }],
     naturalKey: { name: fold(name) },
   };
@@ -34,6 +34,6 @@ export function createdTag(unit: TagUnit, account: AccountView): DiffResult {
       ...related.items.map(({ address: of, changes: [change] }) => ({ address: of, waitsFor: [address], desired: change?.after ?? null })),
       ...related.deferred.map((one) => ({ ...one, waitsFor: [address, ...one.waitsFor] })),
     ],
-    problems: [...plainEmailWarning(ref, known, locationIn(resource, "/spec/owner")), ...related.problems],
+    problems: [...plainEmailWarning(ref, known, locationIn(manifest, "/spec/owner")), ...related.problems],
   };
 }

@@ -1,7 +1,7 @@
 import { urlPath } from "../../model/json/pointer.ts";
+import { locationIn, type Manifest, type TagSpec } from "../../model/manifest.ts";
 import type { DraftFacts, DraftItem, NotKept, PathChange } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { locationIn, type Resource, type TagSpec } from "../../model/resource.ts";
 import { differsInSpace } from "../../text/values.ts";
 import { sentInVain, type WrittenName, writtenIn } from "../fields.ts";
 import type { AccountView, Unit } from "../kind.ts";
@@ -9,7 +9,7 @@ import { type LiveTag, tagFields, users } from "../lists.ts";
 import { isUser, plainEmailWarning, unclearUserProblem, userToWrite } from "../users.ts";
 
 export interface TagUnit extends Unit {
-  readonly resource: Resource<TagSpec>;
+  readonly manifest: Manifest<TagSpec>;
 }
 
 const fields = writtenIn(tagFields);
@@ -29,22 +29,22 @@ export function fieldChanges(
   live: LiveTag,
   account: AccountView,
 ): { readonly items: readonly DraftItem[]; readonly problems: readonly Problem[]; readonly notKept: readonly NotKept[] } {
-  const { resource, address } = unit;
+  const { manifest, address } = unit;
   const owner = ownerToWrite(unit, live, account);
   if (typeof owner === "object") return { items: [], problems: [owner], notKept: [] };
-  const wanted = { name: resource.spec.name, description: descriptionToWrite(resource.spec, live), owner };
+  const wanted = { name: manifest.spec.name, description: descriptionToWrite(manifest.spec, live), owner };
   const vain = fields.flatMap(
     (field) => sentInVain({ address, path: `/${field}`, wanted: wanted[field], live: live[field] }, account) ?? [],
   );
   const notKept = vain.filter((one) => !differsInSpace(one.wanted, one.live));
   const kept = fields.filter((field) => vain.some(({ path }) => path === `/${field}`));
   const desired = withLive(wanted, live, [...kept, ...ignoredFields(unit, live, account)]);
-  const problems = plainEmailWarning(resource.spec.owner, account.list(users).items, locationIn(resource, "/spec/owner"));
+  const problems = plainEmailWarning(manifest.spec.owner, account.list(users).items, locationIn(manifest, "/spec/owner"));
   const changes = fields.flatMap((field) => changeOf(field, unit, live, desired));
   if (changes.length === 0) return { items: [], problems, notKept };
   const item: DraftItem = {
     address,
-    kind: resource.kind,
+    kind: manifest.kind,
     action: "update",
     liveId: live.id,
     liveName: live.name,
@@ -57,11 +57,11 @@ export function fieldChanges(
 
 /** The owner as text; undefined if there is none. */
 function ownerToWrite(unit: TagUnit, live: LiveTag, { list }: AccountView): string | undefined | Problem {
-  const { owner } = unit.resource.spec;
+  const { owner } = unit.manifest.spec;
   const { items } = list(users);
   if (owner === undefined || isUser(live.owner, owner, items)) return live.owner;
   const written = userToWrite(owner, items);
-  return typeof written === "string" ? written : unclearUserProblem(unit.resource, "/spec/owner", written, items);
+  return typeof written === "string" ? written : unclearUserProblem(unit.manifest, "/spec/owner", written, items);
 }
 
 /** The service may not show a description that is empty. */
@@ -77,11 +77,11 @@ const withLive = (desired: DesiredFields, live: LiveTag, kept: readonly Field[])
   ...Object.fromEntries(kept.map((field) => [field, live[field]])),
 });
 
-function changeOf(field: Field, { resource }: TagUnit, live: LiveTag, desired: DesiredFields): readonly PathChange<DraftFacts>[] {
+function changeOf(field: Field, { manifest }: TagUnit, live: LiveTag, desired: DesiredFields): readonly PathChange<DraftFacts>[] {
   const before = live[field];
   const after = desired[field];
   if (after === undefined || before === after) return [];
-  const cause = { place: locationIn(resource, `/spec/${field}`) };
+  const cause = { place: locationIn(manifest, `/spec/${field}`) };
   return [{ path: `/${field}`, ...(before === undefined ? {} : { before }), after, risk: "neutral", cause }];
 }
 

@@ -1,6 +1,6 @@
 import { byText } from "../../model/address.ts";
 import { maySend, whyNotSent } from "../../model/extended.ts";
-import { problemIn, type Reference, type Resource, type TagSpec } from "../../model/resource.ts";
+import { type Manifest, problemIn, type Reference, type TagSpec } from "../../model/manifest.ts";
 import { bindCommand } from "../../text/shell.ts";
 import { fold, nearest, suggestion } from "../../text/suggest.ts";
 import { columnsOf, type Fields, readOnlyMessage, unintendedIn, writtenDocument } from "../fields.ts";
@@ -17,7 +17,7 @@ import { relatedIds, relations } from "./relations.ts";
 // The interface has calls that list, read and change tags and attach them to resources. Requests beyond it create
 // one and remove a relation (docs/writes.md).
 
-const specOf = (resource: Resource): TagSpec => resource.spec as TagSpec;
+const specOf = (manifest: Manifest): TagSpec => manifest.spec as TagSpec;
 /** Fields that only the service sets. `taggedResources` is a list, so the table does not have it. */
 const readOnly: Fields = { ...tagFields, taggedResources: { as: "optional", instead: "List what has the tag under spec.resources." } };
 
@@ -30,14 +30,14 @@ export const tag: Kind<TagUnit, LiveTag> = {
   // A mistyped name must not become a tag.
   defaultCreate: "never",
 
-  hints(resource) {
-    if (resource.lifecycle.create === "never" || specOf(resource).owner !== undefined) return [];
+  hints(manifest) {
+    if (manifest.lifecycle.create === "never" || specOf(manifest).owner !== undefined) return [];
     const message = "With `lifecycle.create: ifMissing`, `owner` is required, because the request that creates a tag needs a user.";
-    return [problemIn(resource, "/spec", { code: "E_MISSING_KEY", message })];
+    return [problemIn(manifest, "/spec", { code: "E_MISSING_KEY", message })];
   },
 
-  references(resource) {
-    return (specOf(resource).resources ?? []).flatMap((target, index): readonly Reference[] => {
+  references(manifest) {
+    return (specOf(manifest).resources ?? []).flatMap((target, index): readonly Reference[] => {
       const pointer = `/spec/resources/${index}`;
       if ("integration" in target && typeof target.integration === "string")
         return [
@@ -49,8 +49,8 @@ export const tag: Kind<TagUnit, LiveTag> = {
     });
   },
 
-  lists(resource, defaults) {
-    const spec = specOf(resource);
+  lists(manifest, defaults) {
+    const spec = specOf(manifest);
     const targets = spec.resources ?? [];
     const needsTagger = targets.length > 0 && !defaults.isDrift;
     const byEmail = needsUsers(spec.owner) || (needsTagger && needsUsers(spec.taggedBy ?? defaults.taggedBy));
@@ -63,12 +63,12 @@ export const tag: Kind<TagUnit, LiveTag> = {
   },
 
   selection: {
-    selectors: (resource) => (specOf(resource).resources ?? []).flatMap((target) => ("integrations" in target ? target.integrations : [])),
-    covers: (resource, id, account) => relatedIds(specOf(resource), account).has(id),
+    selectors: (manifest) => (specOf(manifest).resources ?? []).flatMap((target) => ("integrations" in target ? target.integrations : [])),
+    covers: (manifest, id, account) => relatedIds(specOf(manifest), account).has(id),
     lost: () => Promise.resolve("the manifest no longer requires it to have the tag"),
   },
 
-  related: (resource, account) => (specOf(resource).exclusive === true ? undefined : relatedIds(specOf(resource), account)),
+  related: (manifest, account) => (specOf(manifest).exclusive === true ? undefined : relatedIds(specOf(manifest), account)),
 
   isPlainKey: (path) => path.at(-1) === "labels",
 
@@ -85,32 +85,32 @@ export const tag: Kind<TagUnit, LiveTag> = {
     },
   },
 
-  identify: (resource, account) => boundIdentity(resource, account) ?? lookUp(resource as Resource<TagSpec>, account),
+  identify: (manifest, account) => boundIdentity(manifest, account) ?? lookUp(manifest as Manifest<TagSpec>, account),
 
-  units: (resources, account) => unitPerManifest(resources, account),
+  units: (manifests, account) => unitPerManifest(manifests, account),
 
   // Only GET of a single tag returns its resources. If the manifest has no resources, the list is
   // enough.
-  async observe({ resource, liveId }, reads) {
+  async observe({ manifest, liveId }, reads) {
     if (liveId === undefined) return undefined;
     const listed = (await reads.list(tags)).items.find(({ id }) => id === liveId);
-    const live = hasResources(resource.spec) ? await reads.one(tags, liveId) : listed;
+    const live = hasResources(manifest.spec) ? await reads.one(tags, liveId) : listed;
     if (live === undefined && listed !== undefined) throw unreadable(tags.name, liveId, "The list of tags");
     return live;
   },
 
   diff(unit, live, account) {
-    const { address, resource, liveId } = unit;
+    const { address, manifest, liveId } = unit;
     const identity = account.identities.get(address);
     const goneId = identity?.state === "gone" ? identity.id : live === undefined ? liveId : undefined;
-    if (goneId !== undefined) return goneObject(resource, goneId);
+    if (goneId !== undefined) return goneObject(manifest, goneId);
     if (identity?.state === "absent") return createdTag(unit, account);
     if (live === undefined || liveId === undefined) return emptyDiff;
     const fields = fieldChanges(unit, live, account);
     const related = relations(unit, live, account);
     return {
       ...emptyDiff,
-      items: [...bindItem(resource, live, account), ...fields.items, ...related.items],
+      items: [...bindItem(manifest, live, account), ...fields.items, ...related.items],
       manual: related.manual,
       ...(fields.notKept.length === 0 ? {} : { notKept: fields.notKept }),
       blocked: related.blocked,
@@ -145,15 +145,15 @@ export const tag: Kind<TagUnit, LiveTag> = {
   },
 };
 
-function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
-  const name = JSON.stringify(resource.spec.name);
+function lookUp(manifest: Manifest<TagSpec>, account: AccountView): Identity {
+  const name = JSON.stringify(manifest.spec.name);
   const live = account.list(tags);
-  const found = live.byName.get(resource.spec.name) ?? [];
+  const found = live.byName.get(manifest.spec.name) ?? [];
   const ids = found.map(({ id }) => id).sort(byText);
   const [first, ...others] = ids;
-  if (first === undefined) return missing(resource, account);
+  if (first === undefined) return missing(manifest, account);
   if (others.length === 0) return { state: "found", id: first, by: "look-up" };
-  const owners = ids.map((id) => recordedFor(resource, id, account)[0]);
+  const owners = ids.map((id) => recordedFor(manifest, id, account)[0]);
   if (owners.includes(undefined))
     return blocked(
       "E_AMBIGUOUS",
@@ -165,18 +165,18 @@ function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
 }
 
 /** No tag has exactly this name. It is created only if none has it in another form, either. */
-function missing(resource: Resource<TagSpec>, account: AccountView): Identity {
-  const { name } = resource.spec;
+function missing(manifest: Manifest<TagSpec>, account: AccountView): Identity {
+  const { name } = manifest.spec;
   const { items, byName } = account.list(tags);
   const near = nearest(name, byName.keys());
   const similar = near === undefined ? "" : suggestion(name, near, ` (${byName.get(near)?.[0]?.id ?? ""})`);
   const none = `The account has no tag named ${JSON.stringify(name)}.${similar}`;
   const [alike] = items.filter((live) => fold(live.name) === fold(name));
-  const isWanted = resource.lifecycle.create === "ifMissing";
+  const isWanted = manifest.lifecycle.create === "ifMissing";
   const isOffered = maySend(account.extended, "POST /v1/tags");
   if (isWanted && alike !== undefined) {
     const message = `${none} No second tag is created whose name differs only in case, white space or Unicode form. Correct spec.name; or bind the tag, and the next plan renames it:`;
-    return blocked("E_TAG_MISSING", message, bindCommand(resource.address, alike.id));
+    return blocked("E_TAG_MISSING", message, bindCommand(manifest.address, alike.id));
   }
   if (isWanted && isOffered) return { state: "absent" };
   const why = isWanted ? `: ${whyNotSent(account.extended, "POST /v1/tags")}` : isOffered ? ", or set lifecycle.create: ifMissing." : ".";

@@ -1,10 +1,10 @@
 import { type Address, byText, kindOf } from "../../model/address.ts";
 import { maySend, whyNotSent } from "../../model/extended.ts";
 import { toPointer, urlPath } from "../../model/json/pointer.ts";
+import { locationIn, problemIn, type TagResource, type TagSpec } from "../../model/manifest.ts";
 import { getOrAdd, once } from "../../model/maps.ts";
 import type { Blocked, Deferred, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { locationIn, problemIn, type TagResource, type TagSpec } from "../../model/resource.ts";
 import { andMore } from "../../text/lists.ts";
 import type { AccountView, DiffResult } from "../kind.ts";
 import { integrations, type LiveTag, users } from "../lists.ts";
@@ -34,8 +34,8 @@ type Relations = Pick<DiffResult, "items" | "manual" | "blocked" | "deferred" | 
  * manual step if it is not possible.
  */
 export function relations(unit: TagUnit, live: Taggable, account: AccountView): Relations {
-  const { resource } = unit;
-  const targets = (resource.spec.resources ?? []).flatMap((target, index) => targetsOf(target, `/spec/resources/${index}`, account));
+  const { manifest } = unit;
+  const targets = (manifest.spec.resources ?? []).flatMap((target, index) => targetsOf(target, `/spec/resources/${index}`, account));
   const byId = new Map<string, Target>();
   const deferred = new Map<Address, Deferred>();
   const blocked: Blocked[] = [];
@@ -78,8 +78,8 @@ function blockedRelation({ address }: TagUnit, type: ResourceType, { name, code,
   return { address: `${address}#${resource}`, code, message };
 }
 
-const unknownIntegration = ({ resource, address }: TagUnit, pointer: string, { code, message }: Unresolved): Problem =>
-  problemIn(resource, pointer, { code, message: `${address} lists an integration. ${message}` });
+const unknownIntegration = ({ manifest, address }: TagUnit, pointer: string, { code, message }: Unresolved): Problem =>
+  problemIn(manifest, pointer, { code, message: `${address} lists an integration. ${message}` });
 
 /** Whether the entry names a manifest of other targets only. */
 const isElsewhere = (target: TagResource, { elsewhere }: AccountView): boolean =>
@@ -120,13 +120,13 @@ function missingRelations(
       return { ...relateItem(unit, live, { id, target, taggedBy }), ...(after === undefined ? {} : { after }) };
     });
   if (account.isDrift) return { items: relate(undefined), blocked: [], problems: [] };
-  const own = unit.resource.spec.taggedBy;
+  const own = unit.manifest.spec.taggedBy;
   const ref = own ?? account.taggedBy;
   if (ref === undefined) return { items: [], blocked: missing.map(([id]) => noTaggedBy(unit, id)), problems: [] };
   const userId = userIdOf(ref, account.list(users).items);
   if (typeof userId === "string") return { items: relate(userId), blocked: [], problems: [] };
   const pointer = own === undefined ? "/spec/resources" : "/spec/taggedBy";
-  return { items: [], blocked: [], problems: [unclearUserProblem(unit.resource, pointer, userId, account.list(users).items)] };
+  return { items: [], blocked: [], problems: [unclearUserProblem(unit.manifest, pointer, userId, account.list(users).items)] };
 }
 
 /** The manifests of a resource, by type and id: if one of them is bound to another id meanwhile, a relation with this id must not be sent. */
@@ -157,10 +157,10 @@ interface Relation {
 }
 
 function relateItem(unit: TagUnit, live: Taggable, { id, target, taggedBy }: Relation): DraftItem {
-  const { resource, address } = unit;
+  const { manifest, address } = unit;
   return {
     address: `${address}#${id}`,
-    kind: resource.kind,
+    kind: manifest.kind,
     action: "relate",
     liveId: live.id,
     liveName: live.name,
@@ -169,7 +169,7 @@ function relateItem(unit: TagUnit, live: Taggable, { id, target, taggedBy }: Rel
         path: toPointer(["taggedResources", id]),
         after: { resourceType: target.type, name: target.selected.name },
         risk: "neutral",
-        cause: { place: locationIn(resource, target.pointer) },
+        cause: { place: locationIn(manifest, target.pointer) },
       },
     ],
     requests: [
@@ -199,7 +199,7 @@ function extraRelations(
   const { address: tag } = unit;
   const names = account.list(integrations).byId;
   // What left a selector by a rename in the account keeps its tag; the engine reports it.
-  const selectors = (unit.resource.spec.resources ?? []).flatMap((one) => ("integrations" in one ? [one.integrations] : []));
+  const selectors = (unit.manifest.spec.resources ?? []).flatMap((one) => ("integrations" in one ? [one.integrations] : []));
   const hasLeft = (id: string): boolean => {
     const [was, name] = [account.covered.get(tag)?.get(id), names.get(id)?.name];
     const labels = account.naming.manifests.get(id)?.labels ?? {};
@@ -207,7 +207,7 @@ function extraRelations(
     return selectors.some((selector) => integrationMatcher(selector)({ names: [was], labels }));
   };
   const extra =
-    unit.resource.spec.exclusive === true ? (live.taggedResources ?? []).filter(({ id }) => !declared.has(id) && !hasLeft(id)) : [];
+    unit.manifest.spec.exclusive === true ? (live.taggedResources ?? []).filter(({ id }) => !declared.has(id) && !hasLeft(id)) : [];
   const resources = once(() => resourcesById(account));
   const found = { items: [] as DraftItem[], manual: [] as Relations["manual"][number][], blocked: [] as Blocked[] };
   for (const { id } of extra.toSorted((a, b) => byText(a.id, b.id))) {
@@ -248,10 +248,10 @@ function resourcesById(account: AccountView): ReadonlyMap<string, KnownResource>
     for (const asset of [source, destination]) if (asset?.id) add("DataAsset", asset.id, asset.name);
   }
   const recorded = [...account.lookup.recorded].flatMap(([id, addresses]) => addresses.map((address) => [kindOf(address), id] as const));
-  const pinned = account.resources.flatMap(({ kind, id }) => (id === undefined ? [] : [[kind, id] as const]));
+  const pinned = account.manifests.flatMap(({ kind, id }) => (id === undefined ? [] : [[kind, id] as const]));
   for (const [kind, id] of [...recorded, ...pinned])
     if (kind === kindNames.integration || kind === kindNames.asset) add(kind === kindNames.asset ? "DataAsset" : "Integration", id);
-  for (const target of account.resources.filter(isTag).flatMap(({ spec }) => spec.resources ?? [])) {
+  for (const target of account.manifests.filter(isTag).flatMap(({ spec }) => spec.resources ?? [])) {
     if ("dataAsset" in target) add("DataAsset", target.dataAsset.id);
     else if ("monitor" in target) add("Monitor", target.monitor.id);
     else if ("integration" in target && typeof target.integration === "object") add("Integration", target.integration.id);
@@ -263,13 +263,13 @@ const hiddenByTag = "what the service hides because of the tag can become readab
 
 /** What the service hides because of the tag becomes readable, so what protects the resource is sent before. */
 function unrelateItem(
-  { resource, address }: TagUnit,
+  { manifest, address }: TagUnit,
   live: Taggable,
   { id, type, name, account }: KnownResource & { readonly id: string; readonly account: AccountView },
 ): DraftItem {
   return {
     address: `${address}#${id}`,
-    kind: resource.kind,
+    kind: manifest.kind,
     action: "unrelate",
     liveId: live.id,
     liveName: live.name,
@@ -279,7 +279,7 @@ function unrelateItem(
         before: name,
         after: null,
         risk: "exposes",
-        cause: { place: locationIn(resource, "/spec/exclusive"), ...(account.isDrift ? {} : { reason: hiddenByTag }) },
+        cause: { place: locationIn(manifest, "/spec/exclusive"), ...(account.isDrift ? {} : { reason: hiddenByTag }) },
       },
     ],
     requests: [{ method: "DELETE", path: urlPath(["v1", "tags", live.id, "relation"]), body: { resourceId: id, resourceType: type } }],

@@ -1,8 +1,8 @@
 import type { Address } from "../../model/address.ts";
 import { defined, isObject } from "../../model/json/json.ts";
 import { toPointer } from "../../model/json/pointer.ts";
+import { locationIn, type Manifest } from "../../model/manifest.ts";
 import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
-import { locationIn, type Resource } from "../../model/resource.ts";
 import { describeSecret, isSecretReference, Secret, type SecretReference, secretKey } from "../../model/settings/secret.ts";
 import { andMore } from "../../text/lists.ts";
 import { fault, readSecretText, type SecretFault, type SecretOptions } from "./source.ts";
@@ -83,14 +83,14 @@ interface SecretPlace {
  * Where these manifests use the secret, in their order. Slow, because it searches all values; for
  * missing secrets.
  */
-export function secretPlaces(reference: SecretReference, resources: readonly Resource[]): readonly SecretPlace[] {
+export function secretPlaces(reference: SecretReference, manifests: readonly Manifest[]): readonly SecretPlace[] {
   const wanted = secretKey(reference);
   const pointersIn = (value: unknown, path: readonly string[]): readonly string[] => {
     if (isSecretReference(value)) return secretKey(value) === wanted ? [toPointer(path)] : [];
     if (!Array.isArray(value) && !isObject(value)) return [];
     return Object.entries(value).flatMap(([key, member]) => pointersIn(member, [...path, key]));
   };
-  return resources.flatMap((resource) =>
-    pointersIn(resource.spec, ["spec"]).map((pointer) => ({ address: resource.address, place: locationIn(resource, pointer) })),
+  return manifests.flatMap((manifest) =>
+    pointersIn(manifest.spec, ["spec"]).map((pointer) => ({ address: manifest.address, place: locationIn(manifest, pointer) })),
   );
 }

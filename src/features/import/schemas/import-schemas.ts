@@ -6,7 +6,7 @@ import { readSchemas, type SchemaConfigUnit, schemaUnits } from "../../../core/k
 import { type Address, kindOf } from "../../../core/model/address.ts";
 import { readOr, ServiceError } from "../../../core/model/errors.ts";
 import type { LiveSchemas } from "../../../core/model/live.ts";
-import type { SchemaConfigSpec } from "../../../core/model/resource.ts";
+import type { SchemaConfigSpec } from "../../../core/model/manifest.ts";
 import type { OnProgress } from "../../../core/model/runtime/progress.ts";
 import { counted } from "../../../core/text/counts.ts";
 import { freeName } from "../../../core/text/free-name.ts";
@@ -51,7 +51,7 @@ interface Draft extends SchemasInput {
 /** Reads the schemas of the adopted integrations that no SchemaConfig selects one after the other, and writes each one's file. Throws what the reads and the writer throw. */
 export async function importSchemas(adoption: Adoption, input: SchemasInput): Promise<ImportedSchemas> {
   const { reads, writer, account, onProgress } = input;
-  const takenNames = new Set(account.resources.filter(isSchemaConfig).map(({ name }) => name));
+  const takenNames = new Set(account.manifests.filter(isSchemaConfig).map(({ name }) => name));
   const draft: Draft = { ...input, units: unitsById(account), takenNames, addresses: [], notices: [], failures: [] };
   const total = adoption.integrations.length;
   let done = 0;
@@ -67,7 +67,7 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
     input.signal.throwIfAborted();
     const { name, live } = item;
     const unit = draft.units.get(live.id);
-    if (unit !== undefined) draft.addresses.push(unit.resource.address);
+    if (unit !== undefined) draft.addresses.push(unit.manifest.address);
     const config = schemas === undefined ? undefined : adoptSchemas(draft, item, schemas);
     const [integration, others] = documentsOf(adoption, name);
     writer.addToIntegration(name, [...integration, ...(config === undefined ? [] : [config]), ...others]);

@@ -1,8 +1,8 @@
 import { byText } from "../../../core/model/address.ts";
 import { canonicalJson, emptyRecord, own } from "../../../core/model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas } from "../../../core/model/live.ts";
+import type { ColumnTree, SchemaRule, SchemaTree } from "../../../core/model/manifest.ts";
 import { getOrAdd } from "../../../core/model/maps.ts";
-import type { ColumnTree, SchemaRule, SchemaTree } from "../../../core/model/resource.ts";
 import { isReplicated, setFields, type WritableNode, walk } from "../../../core/model/schema-tree.ts";
 import { freeName } from "../../../core/text/free-name.ts";
 import { escapeGlob, patternsOf } from "./escape-glob.ts";

@@ -13,7 +13,7 @@ const isNamed: GuardInput["isNamed"] = (pattern, address) => nameMatcher([patter
 
 /** Of a plan in which only the changes matter. */
 const nothingElse = {
-  ...{ resources: [], deferred: [], policy: [], unreviewed: [], loosened: [], entries: [] },
+  ...{ manifests: [], deferred: [], policy: [], unreviewed: [], loosened: [], entries: [] },
   reviewedEntries: undefined,
   inScope: () => true,
   isNamed,
@@ -151,26 +151,26 @@ describe("guards", () => {
     [
       "an exposure window that an entry lifts",
       [integration(true)],
-      { resources: [plain], deferred: [hashing(hashed)], entries: [entry("exposureWindow", "Integration/*")] },
+      { manifests: [plain], deferred: [hashing(hashed)], entries: [entry("exposureWindow", "Integration/*")] },
       ["exposureWindow DPIA-41 2026-12-15"],
     ],
-    ["an exposure window", [integration(true)], { resources: [plain], deferred: [hashing(hashed)] }, ["exposureWindow"]],
+    ["an exposure window", [integration(true)], { manifests: [plain], deferred: [hashing(hashed)] }, ["exposureWindow"]],
     [
       "no exposure window if the integration is created disabled",
       [integration(false)],
-      { resources: [plain], deferred: [hashing(hashed)] },
+      { manifests: [plain], deferred: [hashing(hashed)] },
       [],
     ],
     [
       "no exposure window if nothing is protected",
       [integration(true)],
-      { resources: [plain], deferred: [hashing({ schemas: { p: { enabled: true } } })] },
+      { manifests: [plain], deferred: [hashing({ schemas: { p: { enabled: true } } })] },
       [],
     ],
     [
       "an exposure window if the rest is disabled",
       [integration(true)],
-      { resources: [plain], deferred: [hashing({ unmatched: { tables: "disable" } })] },
+      { manifests: [plain], deferred: [hashing({ unmatched: { tables: "disable" } })] },
       ["exposureWindow"],
     ],
   ];
@@ -215,7 +215,7 @@ describe("guards", () => {
         entries: [],
         isNamed,
       },
-      ...{ resources: [], deferred: [], policy: [], unreviewed: [], loosened: [], reviewedEntries: undefined, inScope: () => true },
+      ...{ manifests: [], deferred: [], policy: [], unreviewed: [], loosened: [], reviewedEntries: undefined, inScope: () => true },
     });
     expect(found.guards.map((guard) => guard.message)).toEqual([message]);
   });
@@ -224,7 +224,7 @@ describe("guards", () => {
     const entries = [entry("maxCreates", "Asset/a*"), entry("maxCreates", "Asset/x*"), entry("policy")];
     const { unused } = checkGuards(planOf({ items: creates(7) }).items, {
       ...{ limits: defaultGuards, isStrict: false, sizes: [], before: [], allowed: new Map(), entries, isNamed },
-      ...{ resources: [], deferred: [], policy: [], unreviewed: [], loosened: [], reviewedEntries: undefined, inScope: () => true },
+      ...{ manifests: [], deferred: [], policy: [], unreviewed: [], loosened: [], reviewedEntries: undefined, inScope: () => true },
     });
     expect(unused).toEqual(entries.slice(1));
   });

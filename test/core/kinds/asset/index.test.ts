@@ -3,7 +3,7 @@ import { kindNamed } from "../../../../src/core/kinds/index.ts";
 import { leafDigests } from "../../../../src/core/kinds/leaves.ts";
 import type { LiveAsset } from "../../../../src/core/kinds/lists.ts";
 import type { Binding } from "../../../../src/core/model/address.ts";
-import type { AssetSpec, Resource } from "../../../../src/core/model/resource.ts";
+import type { AssetSpec, Manifest } from "../../../../src/core/model/manifest.ts";
 import { seedAccount } from "../../../../src/embedded/index.ts";
 import {
   accountViewOf,
@@ -23,7 +23,7 @@ const spec: AssetSpec = { name: "Warehouse", type: "snowflake", description: "Ce
 const sent = leafDigests({ name: "Warehouse", description: "Central", connection: { account: "analytics" } });
 const recorded: Binding = { id: "d-12", secretVersion: 3, sent };
 
-const asset = (change: Partial<AssetSpec> = {}, more: Partial<Resource> = {}): Resource =>
+const asset = (change: Partial<AssetSpec> = {}, more: Partial<Manifest> = {}): Manifest =>
   resourceOf("Asset", "warehouse", { ...spec, ...change }, more);
 const bound = (binding: Binding, more: SmallAccount = {}): SmallAccount => ({
   bindings: new Map([["Asset/warehouse", binding]]),
@@ -32,7 +32,7 @@ const bound = (binding: Binding, more: SmallAccount = {}): SmallAccount => ({
 const path = "PATCH /v1/assets/d-12";
 
 describe("for a bound asset, plan sends", () => {
-  const rows: readonly [sentence: string, manifest: Resource, view: SmallAccount, body: object | undefined][] = [
+  const rows: readonly [sentence: string, manifest: Manifest, view: SmallAccount, body: object | undefined][] = [
     ["nothing, if it equals the record", asset(), bound(recorded), undefined],
     ["only the description, if that changed", asset({ description: "New" }), bound(recorded), { description: "New" }],
     ["name and description, if both changed", asset({ name: "W", description: "New" }), bound(recorded), { name: "W", description: "New" }],
@@ -106,7 +106,7 @@ describe("of an asset that can be read, plan compares what is shown", () => {
   const compared = (change: Partial<AssetSpec>, shown: Partial<LiveAsset>, binding: Binding) => {
     const view = accountViewOf([asset({ secretVersion: 3, ...change })], bound(binding));
     const kind = kindNamed("Asset");
-    const unit = kind?.units(view.resources, view).units[0];
+    const unit = kind?.units(view.manifests, view).units[0];
     if (kind === undefined || unit === undefined) throw new Error("There is no unit.");
     return kind.diff(unit, { references: [], asset: { ...live, ...shown } }, view);
   };
@@ -161,7 +161,7 @@ describe("of an asset that can be read, plan compares what is shown", () => {
 });
 
 describe("the record contains", () => {
-  const rows: readonly [sentence: string, manifest: Resource, view: SmallAccount, binding: unknown][] = [
+  const rows: readonly [sentence: string, manifest: Manifest, view: SmallAccount, binding: unknown][] = [
     ["the id, if it is pinned", asset({}, { id: "d-12" }), {}, { id: "d-12", secretVersion: 3 }],
     ["nothing new, if everything is recorded", asset(), bound(recorded), undefined],
     ["the version, if only the id is recorded", asset(), bound({ id: "d-12" }), { id: "d-12", secretVersion: 3 }],
@@ -188,12 +188,12 @@ describe("the record contains", () => {
 
 describe("an asset without an id", () => {
   const absent: Partial<AssetSpec> = { name: "Lake", type: "s3", connectionType: "destination" };
-  const ifMissing: Partial<Resource> = { lifecycle: { create: "ifMissing" } };
+  const ifMissing: Partial<Manifest> = { lifecycle: { create: "ifMissing" } };
   const orders = resourceOf("Integration", "orders", {
     destination: { asset: "warehouse" },
     create: { sourceConfig: { name: "orders-pg", type: "postgres" } },
   });
-  const rows: readonly [sentence: string, manifests: readonly Resource[], command: string | undefined][] = [
+  const rows: readonly [sentence: string, manifests: readonly Manifest[], command: string | undefined][] = [
     ["is blocked by default", [asset(absent)], "dimsync bind Asset/warehouse=ID"],
     ["is blocked if integrations show an asset with its name and type", [asset({}, ifMissing)], "dimsync bind Asset/warehouse=d-12"],
     [

@@ -3,7 +3,7 @@ import { integration } from "../../../../src/core/kinds/integration/index.ts";
 import { leafDigests } from "../../../../src/core/kinds/leaves.ts";
 import type { Binding } from "../../../../src/core/model/address.ts";
 import type { LiveIntegration } from "../../../../src/core/model/live.ts";
-import type { IntegrationCreate, IntegrationSource, IntegrationSpec, Resource } from "../../../../src/core/model/resource.ts";
+import type { IntegrationCreate, IntegrationSource, IntegrationSpec, Manifest } from "../../../../src/core/model/manifest.ts";
 import {
   accountViewOf,
   foundIn,
@@ -32,12 +32,12 @@ const create = {
 } satisfies IntegrationCreate;
 const fromSource = { destinationSchema: "orders_copy", replicationFrequency: "60", sourceId: "s-8f1c" } satisfies IntegrationCreate;
 const spec: IntegrationSpec = { destination: { id: "d-12" }, create };
-const returns = (change: Partial<IntegrationSpec> = {}, more: Partial<Resource> = {}): Resource =>
+const returns = (change: Partial<IntegrationSpec> = {}, more: Partial<Manifest> = {}): Manifest =>
   resourceOf("Integration", "returns", { ...spec, ...change }, more);
-const existing = (change: Partial<IntegrationSpec> = {}): Resource =>
+const existing = (change: Partial<IntegrationSpec> = {}): Manifest =>
   returns({ create: { ...create, sourceConfig: { ...create.sourceConfig, name: "orders-pg" } }, ...change });
 const bound = (binding: Binding): SmallAccount => ({ bindings: new Map([["Integration/returns", binding]]) });
-const never: Partial<Resource> = { lifecycle: { create: "never" } };
+const never: Partial<Manifest> = { lifecycle: { create: "never" } };
 const lake = (create: "ifMissing" | "never") => resourceOf("Asset", "lake", { name: "Lake", type: "s3" }, { lifecycle: { create } });
 
 test("the body of a create has exactly the values of the manifest, with users as ids", () => {
@@ -88,7 +88,7 @@ test("a create without owners has none in its body", () => {
 
 describe("a manifest is identified with", () => {
   const twins = [liveIntegration("x1", "A", "returns-pg"), liveIntegration("x2", "B", "returns-pg")];
-  const rows: readonly [sentence: string, manifests: readonly Resource[], view: SmallAccount, identity: object][] = [
+  const rows: readonly [sentence: string, manifests: readonly Manifest[], view: SmallAccount, identity: object][] = [
     [
       "the pinned integration, not the bound one",
       [returns({}, { id: "8f1c" })],
@@ -136,7 +136,7 @@ describe("a manifest is identified with", () => {
       ["it expects no name", [], { paused: false }],
     ].map(([why, others, expects]): (typeof rows)[number] => [
       `none that was recorded for another manifest, if ${why}`,
-      [resourceOf("Integration", "new", { expect: expects }), ...(others as readonly Resource[])],
+      [resourceOf("Integration", "new", { expect: expects }), ...(others as readonly Manifest[])],
       bound({ id: "b27d" }),
       { state: "blocked", code: "E_INTEGRATION_MISSING" },
     ]),
@@ -220,7 +220,7 @@ describe("for an existing integration, the manual steps are", () => {
     sourceConfig: { ...create.sourceConfig, name: "orders-pg" },
     ...part,
   });
-  const rows: readonly [sentence: string, manifest: Resource, binding: Binding, manual: readonly object[]][] = [
+  const rows: readonly [sentence: string, manifest: Manifest, binding: Binding, manual: readonly object[]][] = [
     ["none, if it matches the manifest", existing({ expect: { paused: false, name: "Orders" } }), accepted, []],
     ["paused", existing({ expect: { paused: true } }), accepted, [{ path: "/paused", expected: true, actual: false }]],
     ["the name", existing({ expect: { name: "X" } }), accepted, [{ path: "/name", expected: "X", actual: "Orders" }]],
@@ -294,8 +294,8 @@ test("an unknown owner is an error at its line, and nothing is created", () => {
 });
 
 describe("a value that no description of the service has is a hint", () => {
-  const hints = (resource: Resource) =>
-    (integration.hints?.(resource) ?? []).map(({ code, severity, place }) => [code, severity, place?.pointer]);
+  const hints = (manifest: Manifest) =>
+    (integration.hints?.(manifest) ?? []).map(({ code, severity, place }) => [code, severity, place?.pointer]);
   test.each([["60"], ["1440"], ["manual"], ["cron"]])("not %s", (replicationFrequency) => {
     expect(hints(returns({ create: { ...create, replicationFrequency } }))).toEqual([]);
   });

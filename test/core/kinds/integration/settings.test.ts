@@ -4,17 +4,17 @@ import { integration } from "../../../../src/core/kinds/integration/index.ts";
 import type { AccountView } from "../../../../src/core/kinds/kind.ts";
 import { settings } from "../../../../src/core/kinds/lists.ts";
 import type { LiveIntegration } from "../../../../src/core/model/live.ts";
-import type { IntegrationSettings, Resource } from "../../../../src/core/model/resource.ts";
+import type { IntegrationSettings, Manifest } from "../../../../src/core/model/manifest.ts";
 import { accountViewOf, liveIntegration, requestsOf, resourceOf, type SmallAccount } from "../../../support/accounts/view.ts";
 
 const details = { replicationFrequency: "60", cronExpression: null, baseTime: null, destinationSchema: "orders", agentId: null };
 const live = liveIntegration("8f1c", "Orders", "orders-pg", { ...details, onSchemaUpdate: "enableColumnChanges" });
 const extended = { missing: new Set<never>() };
-const orders = (declared: IntegrationSettings, more: Partial<Resource> = {}): Resource =>
+const orders = (declared: IntegrationSettings, more: Partial<Manifest> = {}): Manifest =>
   resourceOf("Integration", "orders", { settings: declared }, { id: "8f1c", ...more });
 const config = resourceOf("SchemaConfig", "orders", { integration: "orders", rules: [] });
 
-function compared(manifests: readonly Resource[], { shown = live, ...more }: SmallAccount & { readonly shown?: LiveIntegration } = {}) {
+function compared(manifests: readonly Manifest[], { shown = live, ...more }: SmallAccount & { readonly shown?: LiveIntegration } = {}) {
   const view: AccountView = accountViewOf(manifests, { integrations: [shown], extended, ...more });
   const [unit] = integration.units(manifests.slice(0, 1), view).units;
   if (unit === undefined) throw new Error("no unit");
@@ -66,7 +66,7 @@ describe("with the switch on, PATCH has the settings that differ", () => {
 
   test("replication resumes after the schemas", () => {
     const paused = { shown: { ...live, paused: true } };
-    const requiredBy = (manifests: readonly Resource[]) => compared(manifests, paused).items.map(({ requires }) => requires);
+    const requiredBy = (manifests: readonly Manifest[]) => compared(manifests, paused).items.map(({ requires }) => requires);
     expect(requiredBy([orders({ paused: false }), config])).toEqual([["Schemas/orders"]]);
     expect(requiredBy([orders({ paused: false })])).toEqual([undefined]);
     expect(compared([orders({ baseTime: "04:00" }), config], paused).items.map(({ requires }) => requires)).toEqual([undefined]);

@@ -2,8 +2,8 @@ import { bindItem, boundIdentity, goneObject } from "../../../../src/core/kinds/
 import { emptyDiff, type ImportedObjects, type Kind, type Unit } from "../../../../src/core/kinds/kind.ts";
 import { idOf, memberOf, textOf } from "../../../../src/core/model/decode.ts";
 import { urlPath } from "../../../../src/core/model/json/pointer.ts";
+import { locationIn, type Manifest } from "../../../../src/core/model/manifest.ts";
 import type { DraftItem } from "../../../../src/core/model/plan.ts";
-import { locationIn, type Resource } from "../../../../src/core/model/resource.ts";
 import type { List } from "../../../../src/core/model/service.ts";
 
 // The folder of a kind that test/core/kinds/new-kind.test.ts adds to the registry. endpoints.ts has its calls.
@@ -15,7 +15,7 @@ interface LiveNote {
 }
 
 interface NoteUnit extends Unit {
-  readonly resource: Resource<{ readonly text: string }>;
+  readonly manifest: Manifest<{ readonly text: string }>;
 }
 
 const notes: List<LiveNote> = { name: "notes", decode, one: decode, isCreated: true };
@@ -34,26 +34,26 @@ export const note: Kind<NoteUnit, LiveNote> = {
   imported,
   liveView: { columns: ["id", "name", "text"] },
 
-  identify(resource, account) {
-    const [live] = account.list(notes).byName.get(resource.name) ?? [];
-    return boundIdentity(resource, account) ?? (live === undefined ? { state: "absent" } : { state: "found", id: live.id, by: "look-up" });
+  identify(manifest, account) {
+    const [live] = account.list(notes).byName.get(manifest.name) ?? [];
+    return boundIdentity(manifest, account) ?? (live === undefined ? { state: "absent" } : { state: "found", id: live.id, by: "look-up" });
   },
 
-  units: (resources, account) => ({
-    units: resources.map((resource) => {
-      const identity = account.identities.get(resource.address);
-      const unit = { address: resource.address, resource: resource as NoteUnit["resource"] };
+  units: (manifests, account) => ({
+    units: manifests.map((manifest) => {
+      const identity = account.identities.get(manifest.address);
+      const unit = { address: manifest.address, manifest: manifest as NoteUnit["manifest"] };
       return identity?.state === "found" ? { ...unit, liveId: identity.id } : unit;
     }),
     ...{ blocked: [], deferred: [], problems: [] },
   }),
 
-  diff({ address, resource, liveId }, _live, account) {
+  diff({ address, manifest, liveId }, _live, account) {
     const identity = account.identities.get(address);
-    if (identity?.state === "gone") return goneObject(resource, identity.id);
-    const { name, spec } = resource;
+    if (identity?.state === "gone") return goneObject(manifest, identity.id);
+    const { name, spec } = manifest;
     const live = account.list(notes).byId.get(liveId ?? "");
-    const change = { path: "/text", after: spec.text, risk: "neutral", cause: { place: locationIn(resource, "/spec/text") } } as const;
+    const change = { path: "/text", after: spec.text, risk: "neutral", cause: { place: locationIn(manifest, "/spec/text") } } as const;
     if (live === undefined) {
       const requests = [{ method: "POST", path: "/v1/notes", body: { name, text: spec.text } }] as const;
       return { ...emptyDiff, items: [{ address, kind: "Note", action: "create", naturalKey: { name }, changes: [change], requests }] };
@@ -63,7 +63,7 @@ export const note: Kind<NoteUnit, LiveNote> = {
       changes: [{ ...change, before: live.text }],
       requests: [{ method: "PATCH", path: urlPath(["v1", "notes", live.id]), body: { text: spec.text } }],
     };
-    return { ...emptyDiff, items: [...bindItem(resource, live, account), ...(live.text === spec.text ? [] : [item])] };
+    return { ...emptyDiff, items: [...bindItem(manifest, live, account), ...(live.text === spec.text ? [] : [item])] };
   },
 
   find: async ({ name }, reads) => (await reads.list(notes)).items.filter((live) => live.name === name).map(({ id }) => id),

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { evaluate } from "../../../../src/core/kinds/schema-config/evaluate.ts";
 import { explain } from "../../../../src/core/kinds/schema-config/explain.ts";
 import type { RuleCache } from "../../../../src/core/kinds/schema-config/rules/rule-cache.ts";
-import type { Resource, SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
+import type { Manifest, SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
 import { expand } from "../../../support/expand.ts";
 import { column, config, rulesOf, schema, shop, table } from "./fleet.ts";
 
 const hash = { hashed: true } as const;
-const program = (specs: readonly SchemaConfigSpec[], others: readonly Resource[] = []): RuleCache =>
+const program = (specs: readonly SchemaConfigSpec[], others: readonly Manifest[] = []): RuleCache =>
   rulesOf(
     specs.map((spec, index) => config(spec, `c${index}`)),
     others,

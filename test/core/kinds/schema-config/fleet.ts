@@ -11,8 +11,8 @@ import type { SchemaConfigUnit } from "../../../../src/core/kinds/schema-config/
 import { withIdentities } from "../../../../src/core/kinds/select.ts";
 import { eachChange } from "../../../../src/core/model/changes.ts";
 import type { LiveColumn, LiveIntegration, LiveSchema, LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts";
+import type { Manifest, RuleSetSpec, SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
 import type { Problem } from "../../../../src/core/model/problem.ts";
-import type { Resource, RuleSetSpec, SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
 import type { Reads } from "../../../../src/core/model/service.ts";
 import { nothingElse } from "../../../support/accounts/view.ts";
 
@@ -54,7 +54,7 @@ export const shop = (): LiveSchemas => ({
   sales: schema({ customers: table({ id: column({ isPrimaryKey: true }), email: column(), phone: column() }) }),
 });
 
-function resource<Spec>(kind: string, name: string, spec: Spec): Resource<Spec> {
+function resource<Spec>(kind: string, name: string, spec: Spec): Manifest<Spec> {
   return {
     kind,
     name,
@@ -68,23 +68,23 @@ function resource<Spec>(kind: string, name: string, spec: Spec): Resource<Spec> 
 }
 
 /** Selects the integration "shop" unless the spec says otherwise. */
-export const config = (spec: SchemaConfigSpec, name = "shops"): Resource<SchemaConfigSpec> =>
+export const config = (spec: SchemaConfigSpec, name = "shops"): Manifest<SchemaConfigSpec> =>
   resource(
     "SchemaConfig",
     name,
     spec.integration === undefined && spec.integrations === undefined ? { integration: "shop", ...spec } : spec,
   );
 
-export const ruleSet = (name: string, rules: RuleSetSpec["rules"]): Resource<RuleSetSpec> => resource("RuleSet", name, { rules });
+export const ruleSet = (name: string, rules: RuleSetSpec["rules"]): Manifest<RuleSetSpec> => resource("RuleSet", name, { rules });
 
 /** The rules of SchemaConfigs that select one integration, lowest priority first. */
-export const rulesOf = (configs: readonly Resource<SchemaConfigSpec>[], others: readonly Resource[] = []): RuleCache =>
+export const rulesOf = (configs: readonly Manifest<SchemaConfigSpec>[], others: readonly Manifest[] = []): RuleCache =>
   newRuleCache(makeRuleProgram(configs.map((one) => compileConfig(one, ruleSetsIn(others)))));
 
 const observed = (tree: LiveSchemas | undefined) => (tree === undefined ? undefined : observedAt(tree));
 
 export interface Fleet {
-  readonly manifests: readonly Resource[];
+  readonly manifests: readonly Manifest[];
   /** Live schemas by the name of the integration, which is its id too; "shop" alone unless given. */
   readonly live?: Readonly<Record<string, LiveSchemas | undefined>>;
   /** How "shop" was read, instead of `live`. */
@@ -120,9 +120,9 @@ const integration = (id: string): LiveIntegration => ({
   destination: { id: "d", name: "d", type: "snowflake" },
 });
 
-export function accountViewOf(manifests: readonly Resource[], names: readonly string[]): AccountView {
+export function accountViewOf(manifests: readonly Manifest[], names: readonly string[]): AccountView {
   const list = accountLists(new Map([["integrations", names.map(integration)]]));
-  return indexed({ ...nothingElse, resources: manifests, identities: new Map(), list });
+  return indexed({ ...nothingElse, manifests, identities: new Map(), list });
 }
 
 /**

@@ -4,7 +4,7 @@ import { schemaConfig } from "../../../../src/core/kinds/schema-config/index.ts"
 import { smallerPatches } from "../../../../src/core/kinds/schema-config/patch.ts";
 import type { ObservedSchemas } from "../../../../src/core/kinds/schema-config/read.ts";
 import type { LiveSchemas } from "../../../../src/core/model/live.ts";
-import type { SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
+import type { SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
 import type { Reads } from "../../../../src/core/model/service.ts";
 import { column, compareFleet, config, readsOf, schema, shop, table } from "./fleet.ts";
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { ruleProblems } from "../../../../src/core/kinds/schema-config/compiled-config.ts";
-import type { Resource, RuleSetSpec, SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
+import type { Manifest, RuleSetSpec, SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
 import { column, compareFleet, config, ruleSet, schema, shop, table } from "./fleet.ts";
 
 const on = { enabled: true } as const;
 const off = { enabled: false } as const;
 const hash = { hashed: true } as const;
 
-const problemsOf = (spec: SchemaConfigSpec, live = shop(), others: readonly Resource[] = []): readonly string[] =>
+const problemsOf = (spec: SchemaConfigSpec, live = shop(), others: readonly Manifest[] = []): readonly string[] =>
   compareFleet({ manifests: [config(spec), ...others], live: { shop: live } }).problems;
 
 describe("a plan", () => {

@@ -7,8 +7,8 @@ import type { RuleCache } from "../../../../src/core/kinds/schema-config/rules/r
 import { finishStats, type RunningStats } from "../../../../src/core/kinds/schema-config/rules/rule-stats.ts";
 import { fromPointer } from "../../../../src/core/model/json/pointer.ts";
 import type { LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts";
+import type { SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
 import type { NodePath } from "../../../../src/core/model/nodes.ts";
-import type { SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
 import { expand } from "../../../support/expand.ts";
 import fc from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";

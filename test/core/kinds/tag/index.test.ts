@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { kindNamed } from "../../../../src/core/kinds/index.ts";
 import { integrations, type LiveTag, tags, users } from "../../../../src/core/kinds/lists.ts";
-import type { Resource, TagSpec } from "../../../../src/core/model/resource.ts";
+import type { Manifest, TagSpec } from "../../../../src/core/model/manifest.ts";
 import {
   accountViewOf,
   foundIn,
@@ -14,7 +14,7 @@ import {
 } from "../../../support/accounts/view.ts";
 
 const known: SmallAccount = { bindings: new Map([["Tag/pii", { id: "t-1" }]]) };
-const pii = (spec: Partial<TagSpec>, more: Partial<Resource> = {}): Resource => resourceOf("Tag", "pii", { name: "PII", ...spec }, more);
+const pii = (spec: Partial<TagSpec>, more: Partial<Manifest> = {}): Manifest => resourceOf("Tag", "pii", { name: "PII", ...spec }, more);
 const withTag = (tag: Partial<LiveTag>): SmallAccount => ({ ...known, tags: [liveTag("t-1", "PII", tag)] });
 const put = "PUT /v1/tags/t-1";
 
@@ -154,7 +154,7 @@ describe("plan creates relations:", () => {
 
 describe("an exclusive tag loses what no manifest declares,", () => {
   const extended = { missing: new Set<never>() };
-  const remove = (spec: Partial<TagSpec>, ids: readonly string[], view: SmallAccount = {}, others: readonly Resource[] = []) =>
+  const remove = (spec: Partial<TagSpec>, ids: readonly string[], view: SmallAccount = {}, others: readonly Manifest[] = []) =>
     foundIn(
       accountViewOf([pii({ exclusive: true, ...spec }), ...others], {
         ...withTag({ taggedResources: ids.map((id) => ({ id })) }),
@@ -267,7 +267,7 @@ describe("an owner that is the e-mail address of a user", () => {
 
 describe("a manifest is identified with", () => {
   const twins = [liveTag("t-2", "PII"), liveTag("t-1", "PII")];
-  const rows: readonly [sentence: string, manifest: Resource, view: SmallAccount, identity: object][] = [
+  const rows: readonly [sentence: string, manifest: Manifest, view: SmallAccount, identity: object][] = [
     ["the only tag with that name", pii({}), {}, { state: "found", id: "t-1", by: "look-up" }],
     ["the bound one, whatever its name", pii({ name: "Other" }), known, { state: "found", id: "t-1", by: "binding" }],
     ["the pinned one of several", pii({}, { id: "t-2" }), { tags: twins }, { state: "found", id: "t-2" }],
@@ -366,7 +366,7 @@ describe("with lifecycle.create: ifMissing", () => {
       problems: [{ code: "E_UNKNOWN_REFERENCE" }],
     });
     const { owner: _, ...rest } = manifest({}).spec as TagSpec;
-    const hints = (lifecycle: Resource["lifecycle"]) => kindNamed("Tag")?.hints?.(pii(rest, { lifecycle }));
+    const hints = (lifecycle: Manifest["lifecycle"]) => kindNamed("Tag")?.hints?.(pii(rest, { lifecycle }));
     expect(hints(manifest({}).lifecycle)).toMatchObject([{ code: "E_MISSING_KEY", place: { pointer: "/spec" } }]);
     expect(hints(pii({}).lifecycle)).toEqual([]);
   });

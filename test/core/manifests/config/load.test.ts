@@ -102,10 +102,10 @@ describe("problems in the config are reported with those in the manifests", () =
     "a variable's name": { lines: ["vars: { 1a: x }"], at: ["dimsync.yaml:3:9 E_WRONG_VALUE"] },
   };
   test.each(Object.entries(rows))("%s", async (_name, { lines, at }) => {
-    const { diagnostics, resources } = await load({ "dimsync.yaml": config(...lines), "a.yaml": asset("a") });
+    const { diagnostics, manifests } = await load({ "dimsync.yaml": config(...lines), "a.yaml": asset("a") });
     expect(headings(diagnostics)).toEqual(at);
     expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
-    expect(resources).toHaveLength(1);
+    expect(manifests).toHaveLength(1);
   });
 });
 

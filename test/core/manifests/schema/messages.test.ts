@@ -99,7 +99,7 @@ testProblems({
 test("secret references, names that only look like secrets, and booleans are not problems", async () => {
   const connection = "  connection: { password: { $secret: { env: A } }, use_token: true, host: a }";
   const tree = "  schemas: { secrets: { tables: { tokens: { columns: { password: { hashed: true } } } } } }";
-  const { problems, resources } = await load({ "a.yaml": asset(connection), "s.yaml": shops(tree) });
+  const { problems, manifests } = await load({ "a.yaml": asset(connection), "s.yaml": shops(tree) });
   expect(problems).toEqual([]);
-  expect(resources).toHaveLength(2);
+  expect(manifests).toHaveLength(2);
 });

@@ -1,7 +1,7 @@
 import { own } from "../../../../src/core/model/json/json.ts";
 import type { LiveSchemas } from "../../../../src/core/model/live.ts";
+import type { ColumnTree, SchemaTree } from "../../../../src/core/model/manifest.ts";
 import type { NodePath } from "../../../../src/core/model/nodes.ts";
-import type { ColumnTree, SchemaTree } from "../../../../src/core/model/resource.ts";
 import { type Field, walk } from "../../../../src/core/model/schema-tree.ts";
 
 /** A leaf that is managed and has this other value live. */

@@ -3,7 +3,7 @@ import { compileConfig, makeRuleProgram } from "../../../../src/core/kinds/schem
 import { newRuleCache } from "../../../../src/core/kinds/schema-config/rules/rule-cache.ts";
 import { ruleSetsIn } from "../../../../src/core/kinds/schema-config/rules/rule-sets.ts";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts";
-import type { SchemaConfigSpec, SchemaTree } from "../../../../src/core/model/resource.ts";
+import type { SchemaConfigSpec, SchemaTree } from "../../../../src/core/model/manifest.ts";
 import { inferRules, literalSchemas } from "../../../../src/features/import/schemas/infer-rules.ts";
 import { resourceOf } from "../../../support/accounts/view.ts";
 import { expand } from "../../../support/expand.ts";

@@ -1,17 +1,17 @@
 import { defined } from "../../../model/json/json.ts";
-import { everyName } from "../../../model/maps.ts";
-import type { Problem, SourceLocation } from "../../../model/problem.ts";
 import {
   type ColumnTree,
   locationIn,
+  type Manifest,
   problemIn,
-  type Resource,
   type SchemaConfigSpec,
   type SchemaExpectation,
   type SchemaMatch,
   type SchemaRule,
   type TableTexts,
-} from "../../../model/resource.ts";
+} from "../../../model/manifest.ts";
+import { everyName } from "../../../model/maps.ts";
+import type { Problem, SourceLocation } from "../../../model/problem.ts";
 import { type Depth, type LiveNode, levelNames, type NodeCause } from "../../../model/schema-tree.ts";
 import { isSameMode } from "../../../model/sync-mode.ts";
 import { wantedLabels } from "../../patterns/labels.ts";
@@ -30,7 +30,7 @@ export interface WrittenRule {
    * The cause of changes: the id, or "rule 3"; in a RuleSet "pii-columns rule 3". Counted from 1.
    */
   readonly name: string;
-  readonly owner: Resource;
+  readonly owner: Manifest;
   /** "/spec/rules/2" */
   readonly pointer: string;
 }
@@ -55,7 +55,7 @@ export interface CompiledRule {
   /** One object for all changes that the rule causes. */
   readonly cause: NodeCause;
   readonly minMatches: number | undefined;
-  readonly owner: Resource;
+  readonly owner: Manifest;
 }
 
 interface Compiled {
@@ -97,7 +97,7 @@ export function compileRule(written: WrittenRule): Compiled {
 
 export function compileExpectation(
   { match: written, ...expected }: SchemaExpectation,
-  owner: Resource<SchemaConfigSpec>,
+  owner: Manifest<SchemaConfigSpec>,
   index: number,
 ): Compiled {
   const pointer = `/spec/expect/${index}`;

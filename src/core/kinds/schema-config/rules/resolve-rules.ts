@@ -1,5 +1,5 @@
 import { defined } from "../../../model/json/json.ts";
-import type { ColumnTree, TableTexts } from "../../../model/resource.ts";
+import type { ColumnTree, TableTexts } from "../../../model/manifest.ts";
 import { type Depth, tableTexts } from "../../../model/schema-tree.ts";
 import type { Layer, ProgramRule } from "../compiled-config.ts";
 

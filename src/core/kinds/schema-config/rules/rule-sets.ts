@@ -1,14 +1,14 @@
+import { type Manifest, problemIn, type RuleSetSpec, type SchemaRule } from "../../../model/manifest.ts";
 import { addAll } from "../../../model/maps.ts";
 import type { Problem } from "../../../model/problem.ts";
-import { problemIn, type Resource, type RuleSetSpec, type SchemaRule } from "../../../model/resource.ts";
 import { didYouMean } from "../../../text/suggest.ts";
 import { isRuleSet } from "../../manifests.ts";
 import type { WrittenRule } from "./compile-rule.ts";
 
-export type RuleSets = ReadonlyMap<string, Resource<RuleSetSpec>>;
+export type RuleSets = ReadonlyMap<string, Manifest<RuleSetSpec>>;
 
-export function ruleSetsIn(resources: readonly Resource[]): RuleSets {
-  return new Map(resources.filter(isRuleSet).map((resource) => [resource.name, resource]));
+export function ruleSetsIn(manifests: readonly Manifest[]): RuleSets {
+  return new Map(manifests.filter(isRuleSet).map((manifest) => [manifest.name, manifest]));
 }
 
 /** RuleSets that each use two others double the rules at every step. */
@@ -25,17 +25,17 @@ interface SplicedRules {
  * out, so that the other rules are still checked. A RuleSet that was not loaded is left out without a problem.
  */
 export function spliceRules(
-  resource: Resource<Partial<RuleSetSpec>>,
+  manifest: Manifest<Partial<RuleSetSpec>>,
   sets: RuleSets,
   isUnread: (name: string) => boolean = () => false,
 ): SplicedRules {
   const rules: WrittenRule[] = [];
   const problems: Problem[] = [];
-  const splice = (owner: Resource<Partial<RuleSetSpec>>, route: readonly string[]): void => {
+  const splice = (owner: Manifest<Partial<RuleSetSpec>>, route: readonly string[]): void => {
     for (const [index, rule] of (owner.spec.rules ?? []).entries()) {
       const pointer = `/spec/rules/${index}`;
       if (rules.length >= maxRules) {
-        if (!problems.some(({ code }) => code === "E_TOO_MANY_RULES")) problems.push(tooManyRules(resource, owner, pointer));
+        if (!problems.some(({ code }) => code === "E_TOO_MANY_RULES")) problems.push(tooManyRules(manifest, owner, pointer));
         return;
       }
       if (!("use" in rule)) {
@@ -49,24 +49,24 @@ export function spliceRules(
       else splice(used, [...route, rule.use]);
     }
   };
-  splice(resource, isRuleSet(resource) ? [resource.name] : []);
+  splice(manifest, isRuleSet(manifest) ? [manifest.name] : []);
   return { rules, problems };
 }
 
-const tooManyRules = ({ address }: Resource, owner: Resource, pointer: string): Problem =>
+const tooManyRules = ({ address }: Manifest, owner: Manifest, pointer: string): Problem =>
   problemIn(owner, pointer, {
     code: "E_TOO_MANY_RULES",
     message: `With the RuleSets that it uses, ${address} has more than ${maxRules} rules. RuleSets that use others more than once multiply them.`,
   });
 
-function unknownRuleSet({ use }: Extract<SchemaRule, { readonly use: string }>, owner: Resource, pointer: string, sets: RuleSets): Problem {
+function unknownRuleSet({ use }: Extract<SchemaRule, { readonly use: string }>, owner: Manifest, pointer: string, sets: RuleSets): Problem {
   return problemIn(owner, pointer, {
     code: "E_UNKNOWN_REFERENCE",
     message: `${owner.address} uses RuleSet ${JSON.stringify(use)}, which no manifest defines.${didYouMean(use, [...sets.keys()].sort())}`,
   });
 }
 
-const cycle = (names: readonly string[], owner: Resource, pointer: string): Problem =>
+const cycle = (names: readonly string[], owner: Manifest, pointer: string): Problem =>
   problemIn(owner, pointer, {
     code: "E_TOO_MANY_RULES",
     message: `${names.join(" uses ")}. Remove one of these uses.`,

@@ -1,7 +1,7 @@
 import { byText } from "../../../model/address.ts";
+import { locationIn, problemIn } from "../../../model/manifest.ts";
 import { getOrAdd, groupBy } from "../../../model/maps.ts";
 import { below, type Problem, problemAt, type SourceLocation } from "../../../model/problem.ts";
-import { locationIn, problemIn } from "../../../model/resource.ts";
 import { type Depth, levelNames, literalPointer } from "../../../model/schema-tree.ts";
 import { counted } from "../../../text/counts.ts";
 import { andMore } from "../../../text/lists.ts";

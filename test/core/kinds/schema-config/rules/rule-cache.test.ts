@@ -6,8 +6,8 @@ import { ruleSetsIn } from "../../../../../src/core/kinds/schema-config/rules/ru
 import { managedAt } from "../../../../../src/core/kinds/schema-config/scan.ts";
 import type { ColumnLabels } from "../../../../../src/core/model/labels.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../../../../src/core/model/live.ts";
+import type { SchemaMatch, SchemaRule } from "../../../../../src/core/model/manifest.ts";
 import type { NodePath } from "../../../../../src/core/model/nodes.ts";
-import type { SchemaMatch, SchemaRule } from "../../../../../src/core/model/resource.ts";
 import fc from "../../../../support/fast-check.ts";
 import { runs } from "../../../../support/sample.ts";
 import { config } from "../fleet.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Resource, SchemaConfigSpec } from "../../../../../src/core/model/resource.ts";
+import type { Manifest, SchemaConfigSpec } from "../../../../../src/core/model/manifest.ts";
 import { column, compareFleet, config, ruleSet, schema, table } from "../fleet.ts";
 
 const on = { enabled: true } as const;
@@ -12,7 +12,7 @@ const problems = (
   spec: SchemaConfigSpec,
   live: Parameters<typeof compareFleet>[0]["live"] = two,
   only?: (label: string) => boolean,
-  others: readonly Resource[] = [],
+  others: readonly Manifest[] = [],
 ): readonly string[] =>
   compareFleet({ manifests: [config({ ...all, ...spec }), ...others], live, ...(only === undefined ? {} : { only }) }).problems;
 

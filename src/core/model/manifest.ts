@@ -34,7 +34,7 @@ export type {
 } from "./specs.generated.d.ts";
 
 /** One manifest after validation and substitution. Variables are filled in; `$secret` stays a reference. */
-export interface Resource<Spec = unknown> {
+export interface Manifest<Spec = unknown> {
   readonly kind: string;
   readonly name: string;
   readonly address: Address;
@@ -49,14 +49,14 @@ export interface Resource<Spec = unknown> {
   readonly place: SourceLocation;
 }
 
-/** A position in the resource's document: `placeIn(resource, "/spec/owner")`. */
-export function locationIn(resource: Resource, pointer: string, on: SourceLocation["on"] = "value"): SourceLocation {
-  return { ...resource.place, pointer, on };
+/** A position in the manifest's document: `locationIn(manifest, "/spec/owner")`. */
+export function locationIn(manifest: Manifest, pointer: string, on: SourceLocation["on"] = "value"): SourceLocation {
+  return { ...manifest.place, pointer, on };
 }
 
-/** A problem at a position in the resource's document. */
-export const problemIn = (resource: Resource, pointer: string, text: ProblemText): Problem =>
-  problemAt(locationIn(resource, pointer), { ...text, address: resource.address });
+/** A problem at a position in the manifest's document. */
+export const problemIn = (manifest: Manifest, pointer: string, text: ProblemText): Problem =>
+  problemAt(locationIn(manifest, pointer), { ...text, address: manifest.address });
 
 // Parts of specs that the generated types have no names for, or say less of.
 
