@@ -165,7 +165,7 @@ describe("Prometheus", needs("promtool"), () => {
   };
   const metrics = metricsOf([
     accountRow({ target: "prod", labels: { team: "data", "cost.center": 'a"b' } }),
-    accountRow({ target: "eu", checkedAt: null, ageMs: null }),
+    accountRow({ target: "eu", checkedAt: null }),
   ]);
   const dashboard = textOf("grafana-dashboard.json");
   const queries = [...dashboard.matchAll(/"expr": "((?:[^"\\]|\\.)*)"/gu)].map(([, text = ""]) =>

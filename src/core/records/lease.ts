@@ -49,8 +49,21 @@ export function refuseStale(store: StorePlace & { readonly clock: Clock; readonl
 
 export const newToken = (): string => randomBytes(12).toString("hex");
 
-/** Whether the lease keeps others from writing; an expired one of a run does, until it is taken over. */
-export function isHeld(lease: Lease | undefined): lease is Lease {
-  if (lease === undefined) return false;
-  return lease.until === undefined || !(Date.parse(lease.until) <= Date.now());
+/** Whether a lease for maintenance has ended. `nowMs`: the time by the clock of a database, if there is one. */
+export function isOver({ until }: Lease, nowMs: number): boolean {
+  return until !== undefined && Date.parse(until) <= nowMs;
+}
+
+/**
+ * The lease that keeps others from writing; an expired one of a run does, until it is taken over.
+ * `nowMs`: when the version was read, by the clock of its store. Git and folders have no clock, so
+ * there a lock with an end is over by the clock of the machine that asks, which can be wrong: a lock
+ * that must not end early has no end.
+ */
+export function heldLease(version: {
+  readonly content: { readonly lease: Lease | undefined };
+  readonly nowMs?: number;
+}): Lease | undefined {
+  const { content, nowMs = Date.now() } = version;
+  return content.lease !== undefined && isOver(content.lease, nowMs) ? undefined : content.lease;
 }

@@ -15,9 +15,10 @@ export interface Account {
   readonly isDue: boolean;
   /** Not checked within three intervals. */
   readonly isStale: boolean;
+  /** Now, by the clock of the database. */
+  readonly readAt: string;
   /** Of the last check that read everything; null before. */
   readonly checkedAt: string | null;
-  readonly ageMs: number | null;
   readonly durationMs: number | null;
   /** The newest commit that was checked, and its time. */
   readonly commit: string | null;
@@ -80,8 +81,8 @@ export const dueAccounts = ({ rows }: Database): Promise<readonly Pick<Account, 
 export function listAccounts({ rows }: Database, target?: string): Promise<readonly Account[]> {
   const isStale = "now() - coalesce(checked_at, added_at) > 3 * every_ms * interval '1 ms'";
   return rows(
-    `select target, host, mode, labels, every_ms as "everyMs", next_at <= now() as "isDue", ${isStale} as "isStale", checked_at as "checkedAt",
-      extract(epoch from now() - checked_at) * 1000 as "ageMs", duration_ms as "durationMs", commit, commit_at as "commitAt", exposed, differences, manual,
+    `select target, host, mode, labels, every_ms as "everyMs", next_at <= now() as "isDue", ${isStale} as "isStale", now() as "readAt",
+      checked_at as "checkedAt", duration_ms as "durationMs", commit, commit_at as "commitAt", exposed, differences, manual,
       policy, exposed_since as "exposedSince", findings::json as findings, error, failures, locked, sending, notified
       from dimsync_controller.account where $1::text is null or target = $1
       order by exposed > 0 desc, error is not null desc, ${isStale} desc, exposed desc, differences + manual + policy desc, target`,
@@ -171,6 +172,8 @@ export interface DoneRepair {
   /** An event about the object, if none names the node. */
   readonly event: string | null;
   readonly doneAt: string;
+  /** Now, by the clock of the database. */
+  readonly readAt: string;
   /** Whether the webhook has accepted a message about it. */
   readonly told: boolean;
 }
@@ -216,7 +219,7 @@ export async function endRepairs({ rows }: Database, target: string, exposed: re
 /** What was repaired in the last day, or is not told yet. Newest first. */
 export const doneRepairs = ({ rows }: Database, target?: string): Promise<readonly DoneRepair[]> =>
   rows(
-    `select target, address, path, actor, changed_at as "changedAt", event, done_at as "doneAt", told from dimsync_controller.repair
+    `select target, address, path, actor, changed_at as "changedAt", event, done_at as "doneAt", now() as "readAt", told from dimsync_controller.repair
       where done_at is not null and (not told or done_at > now() - interval '1 day') and ($1::text is null or target = $1) order by done_at desc, address, path`,
     [target ?? null],
   );

@@ -8,6 +8,7 @@ import { applyAccount } from "../../core/operations/apply.ts";
 import { driftAccount } from "../../core/operations/drift.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
+import { isOver } from "../../core/records/lease.ts";
 import type { Lease } from "../../core/records/records.ts";
 import { actorText, attributionText } from "../../core/render/report/attribution.ts";
 import { visible } from "../../core/text/control-characters.ts";
@@ -85,7 +86,7 @@ async function compare(project: Project, account: Account, { run }: CheckOptions
   // What an incomplete report does not show may still be there.
   const isKnown = error === undefined || columns > account.exposed;
   const known = isKnown ? { report, exposed: columns, differences, manual, policy, findings } : undefined;
-  return { exposed, known, error, locked: lockText(lease) };
+  return { exposed, known, error, locked: lockText(lease, Date.parse(account.readAt)) };
 }
 
 function firstError(diagnostics: Plan["diagnostics"], otherwise: string): string {
@@ -93,9 +94,9 @@ function firstError(diagnostics: Plan["diagnostics"], otherwise: string): string
   return visible(`${first?.code ?? "E_INCOMPLETE"}: ${first?.message ?? otherwise}`);
 }
 
-/** Of a lease for maintenance, which pauses the account. */
-function lockText(lease: Lease | undefined): string | undefined {
-  if (lease?.reason === undefined || (lease.until !== undefined && Date.parse(lease.until) <= Date.now())) return undefined;
+/** Of a lease for maintenance, which pauses the account. `nowMs`: by the clock of the database, because that of a worker can be wrong. */
+function lockText(lease: Lease | undefined, nowMs: number): string | undefined {
+  if (lease?.reason === undefined || isOver(lease, nowMs)) return undefined;
   return visible(joinParts([lease.reason, lease.until === undefined ? "" : `until ${lease.until}`, lease.holder], ", "));
 }
 

@@ -11,6 +11,7 @@ export function metricsOf(accounts: readonly Account[]): string {
     });
     return familyText({ name: `controller_${name}`, help, type: "gauge", samples });
   };
+  const ageOf = ({ readAt, checkedAt }: Account) => (checkedAt === null ? null : Date.parse(readAt) - Date.parse(checkedAt));
   const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
   return [
     familyText({ name: "controller_build_info", help: "The version of the process.", type: "gauge", samples: [[{ version }, 1]] }),
@@ -20,7 +21,7 @@ export function metricsOf(accounts: readonly Account[]): string {
     gauge("policy_findings", "Violated policies.", ({ policy }) => policy),
     gauge("failures", "Checks that failed in a row.", ({ failures }) => failures),
     gauge("stale", "1 if the account was not checked within three intervals.", ({ isStale }) => (isStale ? 1 : 0)),
-    gauge("check_age_seconds", "Time since the last check that read everything.", ({ ageMs }) => seconds(ageMs)),
+    gauge("check_age_seconds", "Time since the last check that read everything.", (account) => seconds(ageOf(account))),
     gauge("check_duration_seconds", "Duration of the last check.", ({ durationMs }) => seconds(durationMs)),
     gauge("check_interval_seconds", "Interval of the checks.", ({ everyMs }) => seconds(everyMs)),
   ].join("");

@@ -120,7 +120,7 @@ function accountsHtml(accounts: readonly Account[]): Html {
       numberHtml(account.exposed, true),
       numberHtml(account.differences + account.policy),
       numberHtml(account.manual),
-      checkedAt === null ? quiet("never") : html`<span class=${isStale && "late"}>${ageHtml(checkedAt, account.ageMs)}</span>`,
+      checkedAt === null ? quiet("never") : html`<span class=${isStale && "late"}>${ageHtml(checkedAt)}</span>`,
       commit !== null && code(commit.slice(0, 7)),
       account.mode,
     ];
@@ -194,9 +194,8 @@ function nextText({ mode, locked, error }: Account): string {
   return mode === "protect" ? "The next check repairs it." : "Not repaired: mode report. The page of the account has the command.";
 }
 
-/** `ms`: by the clock of the database, if it is known. */
-const ageHtml = (iso: string, ms?: number | null): Html =>
-  html`<time datetime=${iso} title=${timeText(iso)}>${durationText(ms ?? Date.now() - Date.parse(iso))} ago</time>`;
+const ageHtml = (iso: string): Html =>
+  html`<time datetime=${iso} title=${timeText(iso)}>${durationText(Date.now() - Date.parse(iso))} ago</time>`;
 
 /** The report of the last check, with what to do. */
 export function accountPage(account: Account, report: Plan | undefined, repaired: readonly DoneRepair[]): string {
@@ -204,7 +203,7 @@ export function accountPage(account: Account, report: Plan | undefined, repaired
   const state = stateOf(account);
   const facts = [
     `every ${durationText(everyMs)}`,
-    checkedAt !== null && ["checked ", ageHtml(checkedAt, account.ageMs)],
+    checkedAt !== null && ["checked ", ageHtml(checkedAt)],
     commit !== null && code(commit.slice(0, 12)),
     `mode ${mode}`,
     ...labelsOf(account),

@@ -24,7 +24,7 @@ const states: readonly Partial<Account>[] = [
   { differences: 1, manual: 1, findings: [{ what: "frequency differs", address: "Integration/orders", path: "", isExposed: false }] },
   { error: "E_UNAUTHORIZED: The service refused the API key. Check the variable.", failures: 3, isStale: true },
   { isStale: true },
-  { checkedAt: null, ageMs: null, commit: null },
+  { checkedAt: null, commit: null },
 ];
 const accountsOf = (count: number): readonly Account[] =>
   Array.from({ length: count }, (_, index) =>

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { readAccount } from "../../../src/features/controller/accounts.ts";
 import { openStore } from "../../../src/features/controller/database.ts";
-import { ended, startCli } from "../../cli/built-cli.ts";
+import { dimsync, ended, startCli } from "../../cli/built-cli.ts";
 import { git } from "../../support/git/remote.ts";
 import { ownPostgres, pgbouncerOfSuite, postgresOfSuite } from "../../support/postgres/shared.ts";
 import { fileNeeds, needs } from "../../support/programs.ts";
@@ -180,3 +180,27 @@ test("a worker follows its checkout when the commit changes", async () => {
   }, waiting);
   await vi.waitFor(() => expect(under.isReadable()).toBe(false), waiting);
 });
+
+/** Loaded before the program: the clock of its machine is two days ahead. */
+const twoDaysAhead = `--import=data:text/javascript,${encodeURIComponent(
+  "const Real = Date; globalThis.Date = class extends Real { constructor(...given) { super(...(given.length > 0 ? given : [Date.now()])); } static now() { return Real.now() + 172_800_000; } };",
+)}`;
+
+test.each(["postgres", "git"])(
+  "with records in %s, a worker whose clock is two days ahead writes nothing to a locked account",
+  async (store) => {
+    const under = await project();
+    const cli = async (...args: readonly string[]): Promise<void> =>
+      expect(await dimsync([...args, "-t", "test"], { cwd: under.folder, env: under.env })).toMatchObject({ code: 0 });
+    if (store === "git") {
+      git(under.folder, "remote", "add", "origin", under.folder);
+      await cli("records", "migrate", "--to", "git");
+      under.commit("note", "");
+    }
+    await cli("records", "lock", "--reason", "migration", "--until", new Date(Date.now() + 86_400_000).toISOString());
+    startProcess(under, { NODE_OPTIONS: twoDaysAhead });
+    const { row } = await stored(under);
+    await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 1, checkedAt: expect.any(String) }), waiting);
+    expect([await row(), hashesIn(under)]).toEqual([expect.objectContaining({ locked: expect.stringContaining("migration") }), 0]);
+  },
+);

@@ -5,7 +5,7 @@ export const accountRow = (parts: Partial<Account> = {}): Account => ({
   ...{ target: "prod", host: "api.example.com", mode: "report", labels: {}, everyMs: 900_000, isDue: false, isStale: false },
   ...{
     checkedAt: "2026-03-01T09:00:00+00:00",
-    ageMs: 60_000,
+    readAt: "2026-03-01T09:01:00+00:00",
     durationMs: 900,
     commit: "4f2c1ab09d3e77aa",
     commitAt: "2026-03-01T08:00:00Z",

@@ -204,7 +204,7 @@ async function load(options: PostgresStoreOptions, place: StorePlace, database: 
 async function readVersion({ schema, target, id }: PostgresStoreOptions, place: StorePlace, database: Database): Promise<PostgresVersion> {
   const t = tableIn(schema);
   const { rows } = await database.query(
-    `select s.id, s.format, r.version::text, r.write_id, r.content, r.expires_at <= now() as is_expired
+    `select s.id, s.format, r.version::text, r.write_id, r.content, r.expires_at <= now() as is_expired, extract(epoch from now()) * 1000 as now_ms
       from ${t("store")} s left join ${t("records")} r on r.target = $1`,
     [target],
   );
@@ -215,7 +215,7 @@ async function readVersion({ schema, target, id }: PostgresStoreOptions, place: 
       `their format is ${row.format}, and this version of dimsync reads format ${supportedFormat}; use a newer version`,
     );
   if (row.id !== id) throw recordsForeign(place, row.id, id);
-  const { version, write_id: writeId, content: text, is_expired: isExpired } = row;
+  const { version, write_id: writeId, content: text, is_expired: isExpired, now_ms: nowMs } = row;
   if (version === null || text === null || text === "")
     return { version: "0", writeId: "", text: "", isExpired: false, content: { ...emptyContent, state: { ...emptyState, version: "0" } } };
   const { content } = parseRecords(text);
@@ -224,6 +224,7 @@ async function readVersion({ schema, target, id }: PostgresStoreOptions, place: 
     writeId: writeId ?? "",
     text,
     isExpired: isExpired === true,
+    nowMs: Number(nowMs),
     content: { ...content, state: { ...content.state, version } },
   };
 }
@@ -236,6 +237,8 @@ interface Row {
   readonly write_id: string | null;
   readonly content: string | null;
   readonly is_expired: boolean | null;
+  /** A number as text. */
+  readonly now_ms: string;
 }
 
 /** The newest writes for a target, newest first. Throws what `wordsOf` describes. */

@@ -1,5 +1,5 @@
 import { DimsyncError } from "../../model/errors.ts";
-import { isHeld, newToken } from "../lease.ts";
+import { heldLease, newToken } from "../lease.ts";
 import { isGone } from "../process-identity.ts";
 import type { BeginOptions, Lease, RecordsRun, UnlockedRun } from "../records.ts";
 import { describeLease, leaseHeld, type StorePlace } from "../store-errors.ts";
@@ -60,8 +60,8 @@ async function whenFree<V extends Version>(
   const early = earlyEnd(options, nowMs);
   for (;;) {
     signal?.throwIfAborted();
-    const { lease } = tip.content;
-    if (!isHeld(lease)) return { tip, abandoned: undefined };
+    const lease = heldLease(tip);
+    if (lease === undefined) return { tip, abandoned: undefined };
     const seconds = Math.round(lease.ttlMs / 1000);
     const why = store.isAbandoned(tip, unmovedMs) ? `has not renewed it for ${seconds} s` : store.whyGone?.(tip);
     const abandoned = why === undefined ? await early(lease) : { lease, why };

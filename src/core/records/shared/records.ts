@@ -1,6 +1,6 @@
 import { visible } from "../../text/control-characters.ts";
 import { withFacts } from "../facts.ts";
-import { isHeld, newToken } from "../lease.ts";
+import { heldLease, newToken } from "../lease.ts";
 import type { Lease, MaintenanceHold, Records, StoreName } from "../records.ts";
 import { leaseHeld, movedTo, recordsGone, recordsMoved, recordsRefused, recordsUnclear } from "../store-errors.ts";
 import { beginRun } from "./begin.ts";
@@ -27,7 +27,7 @@ export function recordsOf<V extends Version>(name: StoreName, store: SharedStore
     content,
     read: async () => (await content()).state,
     wasApplied: async (planId) => (last ?? (await load())).content.applied.get(planId),
-    lease: async () => heldLease(store, await load()),
+    lease: async () => aliveLease(store, await load()),
     begin: (options) => beginRun(store, options),
     lock: (hold) => lock(store, hold),
     unlock: () => unlock(store),
@@ -49,7 +49,7 @@ async function lock<V extends Version>(store: SharedStore<V>, { runId, reason, u
     holder: "",
   };
   await change(store, (newest) => {
-    const held = heldLease(store, newest);
+    const held = aliveLease(store, newest);
     if (held !== undefined && held.runId !== runId) throw leaseHeld(store, held);
     const { content } = newest;
     const subject = "Lock the target";
@@ -57,14 +57,15 @@ async function lock<V extends Version>(store: SharedStore<V>, { runId, reason, u
   });
 }
 
-const heldLease = <V extends Version>(store: SharedStore<V>, version: V): Lease | undefined =>
-  isHeld(version.content.lease) && store.whyGone?.(version) === undefined ? version.content.lease : undefined;
+const aliveLease = <V extends Version>(store: SharedStore<V>, version: V): Lease | undefined =>
+  store.whyGone?.(version) === undefined ? heldLease(version) : undefined;
 
 async function unlock<V extends Version>(store: SharedStore<V>): Promise<Lease | undefined> {
   let ended: Lease | undefined;
-  await change(store, ({ content }) => {
+  await change(store, (newest) => {
+    const { content } = newest;
     const { lease } = content;
-    ended = isHeld(lease) ? lease : undefined;
+    ended = heldLease(newest);
     if (lease === undefined) return undefined;
     const { runId, ttlMs, reason } = lease;
     const unlocked = reason === undefined ? { unlocked: { runId, at: new Date().toISOString(), graceMs: ttlMs / 2 } } : {};
@@ -80,7 +81,7 @@ async function replace<V extends Version>(
 ): Promise<boolean> {
   let isReplaced = false;
   await change(store, (newest) => {
-    const held = heldLease(store, newest);
+    const held = aliveLease(store, newest);
     if (held !== undefined) throw leaseHeld(store, held);
     isReplaced = isReplaceable(newest.content);
     const content = { ...wanted, epoch: newest.content.epoch, lease: undefined };

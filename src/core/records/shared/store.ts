@@ -21,6 +21,8 @@ export interface Version {
   /** Identifies the version: a commit id in git, a number in PostgreSQL, a digest in a folder. */
   readonly version: string;
   readonly content: Content;
+  /** When it was read, by the clock of the store; absent if the store has none. */
+  readonly nowMs?: number;
 }
 
 /** The next version, and what it changes in words. */

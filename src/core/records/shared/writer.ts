@@ -1,6 +1,6 @@
 import { DimsyncError } from "../../model/errors.ts";
 import { admissible, type Fact, planWouldDiffer, withFacts } from "../facts.ts";
-import { isHeld } from "../lease.ts";
+import { heldLease } from "../lease.ts";
 import type { RecordsState, UnlockedRun } from "../records.ts";
 import { leaseHeld, leaseLost, planApplied, recordsChanged, recordsGone, recordsRefused, recordsUnclear } from "../store-errors.ts";
 import { type Attempt, hasLostLease, holds, nextAttempt, type Work, type WriterOptions } from "./next-version.ts";
@@ -176,10 +176,9 @@ async function afterLoss<V extends Version>(work: Work<V>, isMissing: boolean): 
     stop(work, leaseLost(work.store, work.stored.content.lease));
     return;
   }
-  const { lease } = work.stored.content;
-  const wasHeld = isHeld(lease);
-  if (wasHeld) {
-    if (work.isEnding) throw leaseHeld(work.store, lease);
+  const held = heldLease(work.stored);
+  if (held !== undefined) {
+    if (work.isEnding) throw leaseHeld(work.store, held);
     const { tip, ended } = await work.whenFree(work.stored);
     [work.stored, work.ended] = [tip, ended];
   }
@@ -189,7 +188,7 @@ async function afterLoss<V extends Version>(work: Work<V>, isMissing: boolean): 
     if (before !== undefined) throw planApplied(before.runId, before.at);
   }
   // The other run may have changed the account without a trace in the records.
-  const differs = wasHeld || planWouldDiffer(work.planned, state);
+  const differs = held !== undefined || planWouldDiffer(work.planned, state);
   work.planned = state;
   if (differs) throw recordsChanged(work.store);
 }

@@ -1,4 +1,4 @@
-import { describe } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { initPostgresRecords, openPostgresRecords } from "../../../../src/core/records/postgres/index.ts";
 import { pgbouncerOfSuite, postgresOfSuite } from "../../../support/postgres/shared.ts";
 import { needs } from "../../../support/programs.ts";
@@ -22,6 +22,18 @@ const newStore = async (through = (url: string) => url): Promise<StoreUnderTest>
 
 describe("PostgreSQL", needs("postgresql"), () => {
   recordsSuite("postgres", () => newStore());
+
+  test("a lock ends by the clock of the database", async () => {
+    const { open } = await newStore();
+    const records = await open();
+    onTestFinished(() => records.close());
+    await records.lock({ runId: "person-1", reason: "migration", until: new Date(Date.now() + 86_400_000) });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await records.lease()).toMatchObject({ reason: "migration" });
+    await expect(records.begin({ runId: "run-1", waitMs: 0 })).rejects.toMatchObject({ code: "E_LOCKED" });
+  });
+
   describe("and PgBouncer", needs("pgbouncer"), () => {
     recordsSuite("postgres (through pgbouncer in transaction mode)", () => newStore(bouncer.through));
   });
