@@ -31,8 +31,16 @@ export interface Behaviour {
   readonly errorBody: ErrorBody;
   /** Whether the service has the requests that only its public descriptions show (docs/embedded-service.md). */
   readonly extended: boolean;
-  /** Number of GET requests of an integration that still show the schedule before a PATCH. */
-  readonly scheduleShownAfterReads: number;
+  /** Number of GET requests that still show an object as it was before a write; a PATCH of schemas is answered so, too. */
+  readonly readLag: number;
+  /** The same after a PATCH of an integration. */
+  readonly settingsLag: number;
+  /** Whether objects have members of types that the interface does not have: numbers for times, and null. */
+  readonly oddMembers: boolean;
+  /** Number of drafts in the initial account, each in another form (`draftForms`). */
+  readonly drafts: number;
+  /** Larger bodies are refused with 413. */
+  readonly maxBodyBytes: number;
 }
 
 /**
@@ -57,14 +65,18 @@ const documented: Behaviour = {
   ids: "short",
   errorBody: "envelope",
   extended: false,
-  scheduleShownAfterReads: 0,
+  readLag: 0,
+  settingsLag: 0,
+  oddMembers: false,
+  drafts: 0,
+  maxBodyBytes: 50 * 1024 * 1024,
 };
 
 /** As the public descriptions of the service have it. */
 const observed: Behaviour = {
+  ...documented,
   integrationForm: "direct",
   members: "recorded",
-  schemaForm: "camel",
   schemaWrites: "silent",
   whileCreating: "refused",
   discoverAfterReads: 2,
@@ -75,7 +87,7 @@ const observed: Behaviour = {
   ids: "long",
   errorBody: "mixed",
   extended: true,
-  scheduleShownAfterReads: 1,
+  settingsLag: 1,
 };
 
 /** The profile, changed by the options. */

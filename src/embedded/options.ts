@@ -14,6 +14,8 @@ export interface EmbeddedOptions extends Partial<Behaviour> {
   readonly state?: AccountState | (() => AccountState);
   /** API key -> e-mail of the user that it belongs to. Default: one random key for bot@example.com. */
   readonly apiKeys?: Readonly<Record<string, string>>;
+  /** E-mail addresses of users who get a random key each, besides `apiKeys`. A file keeps them. */
+  readonly keysFor?: readonly string[];
   /** Delay before each call of the interface. */
   readonly latencyMs?: number;
   /** `METHOD PATHREGEX[@NTH]=ACTION[:ARG]`, see `parseFault`. */
@@ -80,6 +82,8 @@ export interface EmbeddedService {
   readonly port: number;
   /** The first of the accepted keys. */
   readonly apiKey: string;
+  /** The key of a user, by e-mail address. */
+  readonly keyOf: (email: string) => string | undefined;
   /** Calls of the interface since the start or `resetCounts`; status 0 if the connection was cut. */
   readonly requests: readonly CountedRequest[];
   /** Calls per method since the start or `resetCounts`. Methods that were not used are absent. */

@@ -3,8 +3,10 @@ import { once, setMaxListeners } from "node:events";
 import { createServer, type Server } from "node:http";
 import { behaviourOf } from "./behaviour.ts";
 import type { AccountState } from "./data/account.ts";
+import { own } from "./data/own.ts";
 import { seedAccount } from "./data/seed.ts";
-import { openStore } from "./data/store.ts";
+import { draftsLike } from "./data/seed-observed.ts";
+import { openStore, type Store } from "./data/store.ts";
 import { record } from "./handlers/audit.ts";
 import { type Setting, serve } from "./http/exchange.ts";
 import { openFaultBook } from "./http/faults.ts";
@@ -17,10 +19,10 @@ import type { Actor, CountedRequest, EmbeddedOptions, EmbeddedService } from "./
 export async function startEmbeddedService(given: EmbeddedOptions = {}): Promise<EmbeddedService> {
   const options = behaviourOf(given);
   const faults = openFaultBook(options.faults ?? []);
-  const emailByKey = new Map(Object.entries(options.apiKeys ?? { [randomBytes(18).toString("base64url")]: "bot@example.com" }));
+  const store = openStore(options.file, () => initialAccount(options));
+  const emailByKey = keysOf(options, store);
   const [apiKey] = emailByKey.keys();
   if (apiKey === undefined) throw new Error("The embedded service needs at least one API key: apiKeys is empty.");
-  const store = openStore(options.file, () => initialAccount(options));
   const requests: CountedRequest[] = [];
   const closing = new AbortController();
   // Every waiting request adds a listener; this is not a leak.
@@ -31,6 +33,7 @@ export async function startEmbeddedService(given: EmbeddedOptions = {}): Promise
     emailByKey,
     faults,
     closing: closing.signal,
+    lagging: new Map(),
     onExchange: (exchange) => {
       requests.push({ method: exchange.method, path: exchange.path, status: exchange.status });
       options.onExchange?.(exchange);
@@ -42,6 +45,7 @@ export async function startEmbeddedService(given: EmbeddedOptions = {}): Promise
     url: `http://127.0.0.1:${port}`,
     port,
     apiKey,
+    keyOf: (email) => [...emailByKey].find(([, owner]) => owner === email)?.[0],
     requests,
     counts: () => countsOf(requests),
     resetCounts: () => {
@@ -88,11 +92,25 @@ function recordInConsole(account: AccountState, now: Date, actor = person, event
   record(account, { email, ipAddress: ip, userAgent }, now, event);
 }
 
-function initialAccount({ state, observed = false }: EmbeddedOptions): AccountState {
-  if (state === undefined) return seedAccount(observed);
+function initialAccount({ state, observed = false, drafts = 0 }: EmbeddedOptions): AccountState {
   // A function builds a large account only once; an object would be copied.
-  return typeof state === "function" ? state() : structuredClone(state);
+  const account = state === undefined ? seedAccount(observed) : typeof state === "function" ? state() : structuredClone(state);
+  const [like] = account.integrations;
+  const ids = new Set(account.integrations.map(({ id }) => id));
+  if (like !== undefined) account.integrations = [...account.integrations, ...draftsLike(like, drafts).filter(({ id }) => !ids.has(id))];
+  return account;
 }
+
+/** API key → e-mail address. The keys of `keysFor` are random, and stay the same if the account is a file. */
+function keysOf({ apiKeys, keysFor }: EmbeddedOptions, { account, save }: Store): ReadonlyMap<string, string> {
+  if (keysFor === undefined) return new Map(Object.entries(apiKeys ?? { [randomKey()]: "bot@example.com" }));
+  const keys = keysFor.map((email) => [email, own(account.keys ?? {}, email) ?? randomKey()] as const);
+  account.keys = { ...account.keys, ...Object.fromEntries(keys) };
+  save();
+  return new Map([...Object.entries(apiKeys ?? {}), ...keys.map(([email, key]) => [key, email] as const)]);
+}
+
+const randomKey = (): string => randomBytes(16).toString("hex");
 
 function countsOf(requests: readonly CountedRequest[]): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();

@@ -58,20 +58,20 @@ test("serve --person adds a key for a user, whom the audit log then names", asyn
   expect(await call("/v1/audit-logs?limit=1", key)).toMatchObject({ data: { items: [{ actor: { email: "dana@example.com" } }] } });
 });
 
-test("serve --data keeps the account between runs", async () => {
-  const file = join(emptyFolder(), "account.json");
-  const env = { DIMSYNC_API_KEY: "key" };
-  const first = await serve(["--data", file], env);
+test("serve --data keeps the account and the keys between runs", async () => {
+  const args = ["--data", join(emptyFolder(), "account.json"), "--person", "dana@example.com"];
+  const first = await serve(args);
   await fetch(`${first.url}/v1/tags/t-1`, {
     method: "PUT",
-    headers: { "x-api-key": "key", "content-type": "application/json" },
+    headers: { "x-api-key": first.key, "content-type": "application/json" },
     body: JSON.stringify({ description: "kept" }),
   });
   first.child.kill("SIGINT");
   await first.end;
-  const second = await serve(["--data", file], env);
-  const { stdout } = await dimsyncHere(["get", "tag", "t-1"], { env: { ...env, DIMSYNC_BASE_URL: second.url } });
+  const second = await serve(args);
+  const { stdout } = await dimsyncHere(["get", "tag", "t-1"], { env: { DIMSYNC_API_KEY: first.key, DIMSYNC_BASE_URL: second.url } });
   expect(stdout).toContain("kept");
+  expect([second.key, second.dana]).toEqual([first.key, first.dana]);
 });
 
 test("serve reports a port that is in use", async () => {

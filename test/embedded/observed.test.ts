@@ -181,7 +181,7 @@ describe("assets", () => {
 });
 
 describe("requests beyond the interface", () => {
-  test("PATCH of an integration changes what it names, null clears, and the schedule shows late", async () => {
+  test("PATCH of an integration changes what it names, null clears, and GET shows it late", async () => {
     await start();
     const path = `/v1/integrations/${idOf("Orders")}`;
     const body = {
@@ -192,10 +192,8 @@ describe("requests beyond the interface", () => {
       onSchemaUpdate: "ignoreAll",
     };
     expect((await call(service, "PATCH", path, { body })).json).toEqual({ code: "OK", data: { paused: true } });
-    const first = await read(path);
-    expect(first.data).toMatchObject({ name: "Orders (EU)", paused: true, onSchemaUpdate: "ignoreAll" });
-    expect(first.data).not.toHaveProperty("cronExpression");
-    expect((await read(path)).data).toMatchObject({ replicationFrequency: "cron", cronExpression: "0 4 * * *" });
+    expect((await read(path)).data).toMatchObject({ name: "Orders", paused: false, onSchemaUpdate: "enableColumnChanges" });
+    expect((await read(path)).data).toMatchObject(body);
     await call(service, "PATCH", path, { body: { cronExpression: null, replicationFrequency: "60" } });
     await read(path);
     expect((await read(path)).data).not.toHaveProperty("cronExpression");
@@ -234,6 +232,70 @@ describe("requests beyond the interface", () => {
     service = await startService();
     expect((await call(service, method, path, { body: {} })).status).toBe(status);
     // The interface document does not have the call.
+    service.violations.length = 0;
+  });
+});
+
+test("each reference of an integration is an asset, also after another integration that used it is deleted", async () => {
+  await start();
+  await call(service, "DELETE", `/_console/integrations/${idOf("Customers → CRM")}`);
+  const all = service.state().integrations.flatMap(({ source, destination }) => [source.id, destination.id]);
+  expect((await Promise.all(all.map((id) => call(service, "GET", `/v1/assets/${id}`)))).map(({ status }) => status)).not.toContain(404);
+});
+
+describe("faults of the account, in both profiles", () => {
+  const hash = { public: { tables: { orders: { columns: { contact_email: { hashed: true } } } } } };
+  const hashed = (json: { data: object }): unknown =>
+    JSON.stringify(json.data).includes('"contact_email":{"nameInDestination":"contact_email","enabled":true,"hashed":true');
+  const account = () => service.state().integrations[0]?.schemas["public"]?.tables["orders"]?.columns["contact_email"]?.hashed;
+
+  test.each([true, false])(
+    "a lagging read shows a write after so many requests, and its answer shows the state before (%s)",
+    async (observed) => {
+      await start({ observed, readLag: 2 });
+      const id = service.state().integrations[0]?.id ?? "";
+      const shown = [(await patch(hash, id)).json, await read(schemasOf(id)), await read(schemasOf(id)), await read(schemasOf(id))];
+      expect(shown.map(hashed)).toEqual([false, false, false, true]);
+      expect(account()).toBe(true);
+    },
+  );
+
+  test("a new integration lags, too: it is neither in the list nor there by id", async () => {
+    await start({ observed: false, readLag: 1 });
+    const { id } = (await create({ destinationId: "d-12" })).json.data;
+    expect((await call(service, "GET", `/v1/integrations/${id}`)).status).toBe(404);
+    expect((await read("/v1/integrations")).data.items).toHaveLength(4);
+    expect((await read("/v1/integrations")).data.items).toHaveLength(5);
+    expect((await call(service, "GET", `/v1/integrations/${id}`)).status).toBe(200);
+  });
+
+  test("a dropped write is answered with what is there, and an accepted one with 202 and no data", async () => {
+    await start({ faults: ["PATCH schemas$@1=dropped", "PATCH schemas$@2=accepted"] });
+    const dropped = await patch(hash);
+    expect([dropped.status, hashed(dropped.json), account()]).toEqual([200, false, false]);
+    const { status, json } = await patch(hash);
+    expect([status, json.message, json.data.schemas, account()]).toEqual([202, "The change is being applied.", undefined, true]);
+  });
+
+  test("a dropped create has an id that nothing shows", async () => {
+    await start({ faults: ["POST /v1/integrations$=dropped"] });
+    const { status, json } = await create();
+    expect(status).toBe(201);
+    expect((await call(service, "GET", `/v1/integrations/${json.data.id}`)).status).toBe(404);
+  });
+
+  test("drafts have five forms", async () => {
+    await start({ drafts: 5 });
+    const { items } = (await read("/v1/integrations")).data;
+    const drafts = items.slice(-5).map(({ source, destination }: { source: object; destination: object }) => [source, destination]);
+    expect(new Set(drafts.map((one: unknown) => JSON.stringify(one))).size).toBe(5);
+    service.violations.length = 0;
+  });
+
+  test("odd members are numbers for times, and null", async () => {
+    await start({ observed: false, oddMembers: true });
+    expect((await read("/v1/integrations")).data.items[0]).toMatchObject({ createdAt: 1770024600, origin: null });
+    expect((await read("/v1/tags")).data.items[0]).toMatchObject({ createdAt: expect.any(Number), name: "PII" });
     service.violations.length = 0;
   });
 });

@@ -27,7 +27,7 @@ const openService = (form: ServiceForm, options: EmbeddedOptions = {}): Promise<
     ...inForm(form),
     ids: "short",
     extended: true,
-    scheduleShownAfterReads: 1,
+    settingsLag: 1,
     state: seedAccount(),
     apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
     ...options,

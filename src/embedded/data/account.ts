@@ -14,6 +14,8 @@ export interface AccountState {
   catalogue: Record<string, SchemaMap>;
   /** Source of every new id except integrations' numbers. Only increases. */
   sequence: number;
+  /** E-mail address of a user → API key; present in a file if the option `keysFor` made some. */
+  keys?: Record<string, string>;
   /** The next int64 number of an integration in decimal: text, because it exceeds what a JavaScript number holds exactly. */
   nextIntegrationNumber: string;
 }
@@ -45,7 +47,7 @@ export interface AssetRecord extends Reference {
 }
 
 /** docs/service-interface.md#integrations, with the members that the interface never returns: the number, the settings and the state of discovery. */
-export interface IntegrationRecord {
+export interface IntegrationRecord extends Unshown {
   id: string;
   /** int64 in decimal. */
   number: string;
@@ -58,12 +60,12 @@ export interface IntegrationRecord {
   schemas: SchemaMap;
   /** Present until the schema has been discovered; see `whileCreating`. */
   pendingDiscovery?: PendingDiscovery;
-  /** The schedule that GET shows for this many more reads, before it shows the one of `settings`. */
-  lateSchedule?: { shown: Schedule; reads: number };
   /** Why its creation failed, which every request for it says from then on. */
   failure?: string;
-  /** `draft`: somebody began it and chose no destination. `reverse`: from a warehouse to an application. Neither has schemas. */
+  /** `draft`: somebody began it. `reverse`: from a warehouse to an application. Neither has schemas. */
   kind?: "draft" | "reverse";
+  /** Members that responses show instead of those of the record. */
+  shownAs?: Record<string, unknown>;
 }
 
 /** The settings that PATCH changes besides the name and `paused`. `""` if the create call omitted one. */
@@ -80,12 +82,6 @@ export interface IntegrationSettings
   destinationSettings?: Record<string, unknown>;
 }
 
-export interface Schedule {
-  replicationFrequency: string;
-  cronExpression: string | null;
-  baseTime: string | null;
-}
-
 export interface PendingDiscovery {
   schemas: SchemaMap;
   /** ISO 8601; discovered at or after this time. */
@@ -95,7 +91,7 @@ export interface PendingDiscovery {
 }
 
 export interface Unshown {
-  /** Members that no response with recorded members shows. A cursor field that is not shown cannot be chosen. */
+  /** Members that no response shows; of schemas, no response with recorded members. A cursor field that is not shown cannot be chosen. */
   unshown?: string[];
 }
 

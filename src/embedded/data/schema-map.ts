@@ -31,7 +31,8 @@ function recordedTable({ isSubtable, columns, syncMode, cursorField, ...table }:
   return { ...withoutUnshown(shown), columns: mapValues(columns, withoutUnshown) };
 }
 
-function withoutUnshown<T extends Unshown>({ unshown, ...entry }: T): object {
+/** The entry as responses show it. */
+export function withoutUnshown<T extends Unshown>({ unshown, ...entry }: T): object {
   if (unshown === undefined) return entry;
   return Object.fromEntries(Object.entries(entry).filter(([name]) => !unshown.includes(name)));
 }

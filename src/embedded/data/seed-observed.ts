@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { AccountState, IntegrationRecord, SchemaMap, TableEntry } from "./account.ts";
+import type { AccountState, AssetRecord, IntegrationRecord, SchemaMap, TableEntry } from "./account.ts";
 import { untouched } from "./seed-schemas.ts";
 
 /** Ids of 24 hexadecimal digits; some look like numbers. */
@@ -20,7 +20,8 @@ export function asObserved(account: AccountState): AccountState {
   warehouse.connection = { etl: warehouse.connection, reverseEtl: warehouse.connection };
   orders.settings.agentId = "5b0d3c1e-8c53-4d2f-9a68-2f1f3c0b7a11";
   showInPart(orders.schemas);
-  for (const other of others(orders)) renamed.integrations.push(other);
+  renamed.integrations = [...renamed.integrations, ...others(orders, warehouse), ...draftsLike(orders, 1)];
+  addAssets(renamed);
   renamed.catalogue["google_analytics_4/undefined"] = untouched(streams());
   renamed.tags.push({ ...emptyTag, id: longId("t-4") });
   renamed.users.push({ id: longId("u-6"), email: "guest@example.com", createdAt: "2026-03-01T08:00:00.000Z", name: "" });
@@ -85,8 +86,21 @@ function streams(): SchemaMap {
   return { schema: { nameInDestination: "web", enabled: true, tables: { sessions } } };
 }
 
-function others(like: IntegrationRecord): IntegrationRecord[] {
-  const make = (id: string, name: string, source: string, type: string): IntegrationRecord => ({
+function others(like: IntegrationRecord, { id, name, type }: AssetRecord): IntegrationRecord[] {
+  const application = { id: longId("application"), name: "CRM", type: "salesforce" };
+  return [
+    { ...other(like, { id: "web", name: "Web analytics", source: "ga4", type: "google_analytics_4" }), schemas: streams() },
+    {
+      ...other(like, { id: "reverse", name: "Customers → CRM", source: name, type }),
+      kind: "reverse",
+      source: { id, name, type },
+      destination: application,
+    },
+  ];
+}
+
+function other(like: IntegrationRecord, { id, name, source, type }: Readonly<Record<"id" | "name" | "source" | "type", string>>) {
+  return {
     ...structuredClone(like),
     id: longId(id),
     number: "0",
@@ -94,11 +108,37 @@ function others(like: IntegrationRecord): IntegrationRecord[] {
     source: { id: longId(`source of ${id}`), name: source, type },
     settings: { ...structuredClone(like.settings), agentId: null, replicationFrequency: "manual" },
     schemas: {},
-  });
-  const application = { id: longId("application"), name: "CRM", type: "salesforce" };
-  return [
-    { ...make("web", "Web analytics", "ga4", "google_analytics_4"), schemas: streams() },
-    { ...make("draft", "Untitled", "draft-pg", "postgres"), kind: "draft" },
-    { ...make("reverse", "Customers → CRM", "Warehouse", "snowflake"), kind: "reverse", destination: application },
-  ];
+  } satisfies IntegrationRecord;
+}
+
+/** The forms in which a list shows a draft: parts of the record that are not there yet, or only in part. */
+const draftForms: readonly Pick<IntegrationRecord, "unshown" | "shownAs">[] = [
+  { unshown: ["destination", "paused"], shownAs: { isDraft: true } },
+  { shownAs: { source: null, destination: null } },
+  { unshown: ["destination"], shownAs: { source: { type: "shopify" } } },
+  { shownAs: { name: null, destination: {} } },
+  { unshown: ["source", "createdAt"], shownAs: { name: "", destination: { id: "", name: null } } },
+];
+
+/** So many drafts, of one form after the other, with what else an integration has. */
+export function draftsLike(like: IntegrationRecord, count: number): IntegrationRecord[] {
+  return draftForms.slice(0, count).map((form, i) => ({
+    ...other(like, {
+      id: i === 0 ? "draft" : `draft ${i + 1}`,
+      name: i === 0 ? "Untitled" : `Untitled ${i + 1}`,
+      source: "draft-pg",
+      type: "postgres",
+    }),
+    ...form,
+    kind: "draft",
+  }));
+}
+
+/** Adds an asset for each reference that has none. */
+function addAssets({ assets, integrations }: AccountState): void {
+  const ends = integrations.flatMap(({ source, destination }) => [
+    { ...source, connectionType: "source" as const },
+    { ...destination, connectionType: "destination" as const },
+  ]);
+  for (const end of ends) if (assets.every(({ id }) => id !== end.id)) assets.push({ ...end, description: "", connection: {} });
 }

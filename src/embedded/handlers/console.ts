@@ -1,3 +1,4 @@
+import type { AccountState } from "../data/account.ts";
 import { isObject, type JsonObject, own, put } from "../data/own.ts";
 import { type Call, type CallResult, invalid, notFound, optionalString, Refusal, requiredString, success } from "../http/call.ts";
 import { assetOf } from "./assets.ts";
@@ -21,12 +22,12 @@ export function editIntegration(call: Call): CallResult {
   return changed(call, `Integration ${integration.id} "${integration.name}" ${done}`);
 }
 
-/** DELETE /_console/integrations/{id}: its source asset and its tag relations go with it. */
+/** DELETE /_console/integrations/{id}: its tag relations go with it, and its source asset if no other integration uses it. */
 export function deleteIntegration(call: Call): CallResult {
   const { id, name, source } = integrationOf(call);
   const { account } = call;
   account.integrations = account.integrations.filter((integration) => integration.id !== id);
-  account.assets = account.assets.filter((asset) => asset.id !== source.id);
+  if (!isUsed(account, source.id)) account.assets = account.assets.filter((asset) => asset.id !== source.id);
   for (const tag of account.tags) {
     tag.relations = tag.relations.filter((relation) => relation.resourceType !== "Integration" || relation.resourceId !== id);
   }
@@ -76,12 +77,13 @@ export function detachTag(call: Call): CallResult {
 export function deleteAsset(call: Call): CallResult {
   const { id, name } = assetOf(call);
   const { account } = call;
-  if (account.integrations.some(({ source, destination }) => source.id === id || destination.id === id)) {
-    throw new Refusal(409, "in_use", "An integration uses this asset.");
-  }
+  if (isUsed(account, id)) throw new Refusal(409, "in_use", "An integration uses this asset.");
   account.assets = account.assets.filter((asset) => asset.id !== id);
   return changed(call, `Asset ${id} "${name}" deleted`);
 }
+
+const isUsed = ({ integrations }: AccountState, asset: string): boolean =>
+  integrations.some(({ source, destination }) => source.id === asset || destination.id === asset);
 
 function changed(call: Call, event: string, data?: object): CallResult {
   record(call.account, call.by, call.now, event);

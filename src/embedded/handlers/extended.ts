@@ -1,4 +1,4 @@
-import { clearableSettings, type IntegrationRecord, type Schedule, textSettings } from "../data/account.ts";
+import { clearableSettings, type IntegrationRecord, textSettings } from "../data/account.ts";
 import { isObject, type JsonObject, own } from "../data/own.ts";
 import { type Call, type CallResult, filled, invalid, okay, optionalString, Refusal, requiredString, success } from "../http/call.ts";
 import { assetOf } from "./assets.ts";
@@ -21,12 +21,9 @@ export function patchIntegration(call: Call): CallResult {
   const { name, ...changed } = membersOf(body, ["name", ...textSettings], (value, member) => textOf(value, member));
   const cleared = membersOf(body, clearableSettings, (value, member) => (value === null ? null : textOf(value, member)));
   checkAgent(call, integration, cleared.agentId);
-  const before = scheduleOf(integration);
   integration.name = name ?? integration.name;
   integration.paused = paused;
   Object.assign(settings, changed, cleared);
-  if (options.scheduleShownAfterReads > 0 && JSON.stringify(before) !== JSON.stringify(scheduleOf(integration)))
-    integration.lateSchedule = { shown: before, reads: options.scheduleShownAfterReads };
   record(account, by, now, `Integration ${integration.id} "${integration.name}" updated`);
   return okay(options, { paused: integration.paused });
 }
@@ -50,12 +47,6 @@ function checkAgent({ account }: Call, { source }: IntegrationRecord, wanted: st
   if (wanted !== undefined && typeof agent === "string" && wanted !== agent)
     throw new Refusal(400, "SOURCE_AGENT_MISMATCH", "The source has another agent.");
 }
-
-const scheduleOf = ({ settings: { replicationFrequency, cronExpression = null, baseTime = null } }: IntegrationRecord): Schedule => ({
-  replicationFrequency,
-  cronExpression,
-  baseTime,
-});
 
 /** POST /v1/tags: two tags can have one name. */
 export function postTag(call: Call): CallResult {

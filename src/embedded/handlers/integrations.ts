@@ -2,8 +2,8 @@ import type { Behaviour } from "../behaviour.ts";
 import type { AccountState, IntegrationRecord } from "../data/account.ts";
 import { advanceDiscovery } from "../data/discovery.ts";
 import { own } from "../data/own.ts";
-import { mergeSchemas, shownColumns, shownSchemas } from "../data/schema-map.ts";
-import { type Call, type CallResult, notFound, okay, param, Refusal, requiredObject, success } from "../http/call.ts";
+import { mergeSchemas, shownColumns, shownSchemas, withoutUnshown } from "../data/schema-map.ts";
+import { type Call, type CallResult, dressed, notFound, okay, param, Refusal, requiredObject, success } from "../http/call.ts";
 import { pageOf } from "../http/paging.ts";
 import { record } from "./audit.ts";
 
@@ -76,17 +76,16 @@ export function findIntegration(account: AccountState, id: string): IntegrationR
   return account.integrations.find((integration) => integration.id === id);
 }
 
-function shown({ id, name, createdAt, paused, source, destination, kind }: IntegrationRecord, { members }: Behaviour): object {
-  const all = { id, name, createdAt, paused, source, destination };
-  if (members === "complete") return all;
-  return kind === "draft" ? { id, name, createdAt, source, isDraft: true, latestRunId: null } : { ...all, latestRunId: null };
+function shown(integration: IntegrationRecord, options: Behaviour): object {
+  const { id, name, createdAt, paused, source, destination, unshown, shownAs } = integration;
+  const more = options.members === "complete" ? {} : { latestRunId: null };
+  const all = { id, name, createdAt, paused, source, destination, ...more, ...shownAs };
+  return dressed(withoutUnshown({ ...all, ...(unshown === undefined ? {} : { unshown }) }), options);
 }
 
 /** What GET of one integration shows of its settings. A frequency `manual` is absent, and so is what is empty. */
-function shownSettings(integration: IntegrationRecord): object {
-  const { settings, lateSchedule } = integration;
-  if (lateSchedule !== undefined && --lateSchedule.reads < 0) delete integration.lateSchedule;
-  const { sourceConfig: _, sourceSettings: __, ...all } = { destinationSettings: {}, ...settings, ...integration.lateSchedule?.shown };
+function shownSettings({ settings }: IntegrationRecord): object {
+  const { sourceConfig: _, sourceSettings: __, ...all } = { destinationSettings: {}, ...settings };
   const isHidden = ([name, value]: readonly [string, unknown]): boolean =>
     value === null || value === "" || (name === "replicationFrequency" && value === "manual");
   return { agentId: null, ...Object.fromEntries(Object.entries(all).filter((one) => !isHidden(one))) };

@@ -43,8 +43,15 @@ export function okay(options: Behaviour, data: object | null): CallResult {
 }
 
 /** The object, without empty texts if the responses are those that were recorded. */
-export function filled(object: object, { members }: Behaviour): object {
-  return members === "complete" ? object : Object.fromEntries(Object.entries(object).filter(([, value]) => value !== ""));
+export function filled(object: object, options: Behaviour): object {
+  if (options.members === "complete") return dressed(object, options);
+  return dressed(Object.fromEntries(Object.entries(object).filter(([, value]) => value !== "")), options);
+}
+
+/** The object, with members of odd types if the options say so. */
+export function dressed(object: object, { oddMembers }: Behaviour): object {
+  const odd = ([name, value]: [string, unknown]) => [name, /At$/.test(name) ? Date.parse(String(value)) / 1000 : value];
+  return oddMembers ? { ...Object.fromEntries(Object.entries(object).map(odd)), origin: null, latestRunId: 0 } : object;
 }
 
 /** How a refusal was seen: its code, if it is not the one of this service, and the form of its body. */

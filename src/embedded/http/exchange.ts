@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ErrorBody } from "../behaviour.ts";
+import type { AccountState } from "../data/account.ts";
 import { isObject, type JsonObject } from "../data/own.ts";
 import type { Store } from "../data/store.ts";
 import type { Exchange } from "../options.ts";
-import { type CallResult, invalid, Refusal, type ServiceOptions } from "./call.ts";
+import { type Call, type CallResult, invalid, Refusal, type ServiceOptions } from "./call.ts";
 import type { FaultAction, FaultBook } from "./faults.ts";
 import { routeOf } from "./routes.ts";
 
@@ -14,6 +15,8 @@ export interface Setting {
   readonly store: Store;
   readonly emailByKey: ReadonlyMap<string, string>;
   readonly faults: FaultBook;
+  /** By path: what a GET shows while the last write is not visible yet, and how many times. */
+  readonly lagging: Map<string, { readonly account: AccountState; reads: number }>;
   readonly onExchange: (exchange: Exchange) => void;
   /** Aborted when the service closes, which ends all waiting requests. */
   readonly closing: AbortSignal;
@@ -48,12 +51,12 @@ const errorIn200 = {
   code: { code: "error", message: "The agent did not answer.", error: { context: {}, name: "AgentError", code: "AGENT_UNREACHABLE" } },
   ok: { ok: false, error: "invalid connection" },
 };
-const largestBody = 50 * 1024 * 1024;
+const accepted = { code: "accepted", message: "The change is being applied.", data: { jobId: "1" } };
 
 /** Receives one request, handles it or applies a fault, calls `onExchange`, and sends the response. */
 export async function serve(setting: Setting, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const { options, faults, closing } = setting;
-  const request = await receive(incoming);
+  const request = await receive(incoming, options.maxBodyBytes);
   const isInterface = !request.path.startsWith("/_console/");
   const fault = isInterface ? faults.strike(request.method, request.path, request.query) : undefined;
   if (isInterface && options.latencyMs) await sleep(options.latencyMs, undefined, { signal: closing });
@@ -69,7 +72,7 @@ export async function serve(setting: Setting, incoming: IncomingMessage, respons
   response.end(sent.text);
 }
 
-async function receive(incoming: IncomingMessage): Promise<Request> {
+async function receive(incoming: IncomingMessage, largestBody: number): Promise<Request> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const received of incoming) {
@@ -89,10 +92,10 @@ async function receive(incoming: IncomingMessage): Promise<Request> {
   };
 }
 
-/** The outcome without a fault. */
-function perform(setting: Setting, request: Request): Sent {
+/** The outcome without a fault; `isDropped`: of a write that changes nothing. */
+function perform(setting: Setting, request: Request, isDropped = false): Sent {
   try {
-    const result = handleCall(setting, request);
+    const result = handleCall(setting, request, isDropped);
     return { ...result, type: "application/json; charset=utf-8", headers: {} };
   } catch (error) {
     const refusal = error instanceof Refusal ? error : new Refusal(500, "internal_error", `The embedded service failed: ${String(error)}`);
@@ -100,25 +103,61 @@ function perform(setting: Setting, request: Request): Sent {
   }
 }
 
-function handleCall({ options, store, emailByKey }: Setting, request: Request): CallResult {
+function handleCall(setting: Setting, request: Request, isDropped: boolean): CallResult {
+  const { options, store, emailByKey } = setting;
   const email = emailByKey.get(request.headers["x-api-key"] ?? "");
   if (email === undefined) throw new Refusal(401, "unauthorized", "The header x-api-key is missing or not a key of this account.");
   const { handler, params } = routeOf(request, options);
-  const result = handler({
-    account: store.account,
+  const isRead = request.method === "GET";
+  const call: Call = {
+    account: isRead ? shownAccount(setting, request) : store.account,
     options,
     params,
     query: new URLSearchParams(request.query),
     body: bodyOf(request),
     by: { email, ipAddress: request.ipAddress, userAgent: request.headers["user-agent"] ?? "" },
     now: options.now?.() ?? new Date(),
-  });
-  if (request.method !== "GET") store.save();
-  return result;
+  };
+  if (isRead) return handler(call);
+  if (isDropped) return handler(withoutEffect(call, request));
+  const reads = lagAfter(request, options);
+  const before = reads > 0 ? structuredClone(store.account) : undefined;
+  const result = handler(call);
+  store.save();
+  if (before === undefined) return result;
+  for (const path of readsOf(request, result)) setting.lagging.set(path, { account: before, reads });
+  return isOfSchemas(request) ? handler(withoutEffect({ ...call, account: before }, request)) : result;
 }
 
+/** The account that a GET of this path shows. */
+function shownAccount({ store, lagging }: Setting, { path }: Request): AccountState {
+  const lag = lagging.get(path);
+  if (lag !== undefined && --lag.reads >= 0) return lag.account;
+  lagging.delete(path);
+  return store.account;
+}
+
+const isOfSchemas = ({ path }: Request): boolean => path.endsWith("/schemas");
+
+const lagAfter = ({ method, path }: Request, { readLag, settingsLag }: ServiceOptions): number =>
+  method === "PATCH" && /^\/v1\/integrations\/[^/]+$/.test(path) ? Math.max(readLag, settingsLag) : readLag;
+
+/** The paths of the reads that show what a call has written. */
+function readsOf({ method, path }: Request, { text }: CallResult): readonly string[] {
+  const written = path.replace(/\/relation$/, "");
+  const created = method === "POST" && written === path ? /"data":{"id":"([^"]+)"/.exec(text)?.[1] : undefined;
+  return created === undefined ? [written] : [written, `${written}/${created}`, `${written}/${created}/schemas`];
+}
+
+/** The same call on a copy of the account, without members that would change anything there. */
+const withoutEffect = (call: Call, request: Request): Call => ({
+  ...call,
+  account: structuredClone(call.account),
+  body: request.method === "POST" || request.method === "DELETE" ? call.body : isOfSchemas(request) ? { schemas: {} } : {},
+});
+
 function bodyOf(request: Request): JsonObject {
-  if (request.text === undefined) throw new Refusal(413, "too_large", "The body is larger than 50 MB.");
+  if (request.text === undefined) throw new Refusal(413, "too_large", "The body is too large.");
   if (request.text === "") return {};
   if (!/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")) {
     throw new Refusal(415, "unsupported_media_type", "The body must be sent as application/json.");
@@ -138,7 +177,7 @@ function suffer(setting: Setting, request: Request, fault: FaultAction): Sent {
     return { status: 200, text: JSON.stringify(errorIn200[fault.form]), type: "application/json", headers: {} };
   if (fault.kind === "status")
     return refuse(fault.status, fault.retryAfterSeconds === undefined ? {} : { "retry-after": String(fault.retryAfterSeconds) });
-  const sent = perform(setting, request);
+  const sent = perform(setting, request, fault.kind === "dropped");
   switch (fault.kind) {
     case "reset-after":
       return cut;
@@ -150,6 +189,9 @@ function suffer(setting: Setting, request: Request, fault: FaultAction): Sent {
       return { ...sent, text: "" };
     case "content-type":
       return { ...sent, type: "text/plain" };
+    case "accepted":
+      return sent.status < 300 ? { ...sent, status: 202, text: JSON.stringify(accepted) } : sent;
+    case "dropped":
     case "delay":
       return sent;
   }

@@ -1,10 +1,11 @@
 /**
- * The call is not handled after `reset-before`, `html` (the page of a proxy), `status` and `error-200` (status 200 with an error in the
+ * A `dropped` write is answered as if it were handled, with what is there, and changes nothing. An `accepted` one is handled, and answered
+ * with 202 and without data. The call is not handled after `reset-before`, `html` (the page of a proxy), `status` and `error-200` (status 200 with an error in the
  * body: `code: "error"`, or `ok: false`). After the others it is, and the client does not receive the
  * response, or receives it late.
  */
 export type FaultAction =
-  | { readonly kind: "reset-before" | "html" | "reset-after" | "truncate" | "empty" | "content-type" }
+  | { readonly kind: "reset-before" | "html" | "reset-after" | "truncate" | "empty" | "content-type" | "accepted" | "dropped" }
   | { readonly kind: "error-200"; readonly form: "code" | "ok" }
   | { readonly kind: "status"; readonly status: number; readonly retryAfterSeconds?: number }
   | { readonly kind: "status-after"; readonly status: number }
@@ -20,12 +21,12 @@ interface Fault {
 }
 
 const usage = "Write METHOD PATHREGEX[@NTH]=ACTION[:ARG], for example: POST /v1/integrations$@1=reset-after";
-const plainActions = ["reset-before", "reset-after", "truncate", "html", "empty", "content-type"] as const;
+const plainActions = ["reset-before", "reset-after", "truncate", "html", "empty", "content-type", "accepted", "dropped"] as const;
 
 /**
  * Reads `METHOD PATHREGEX[@NTH]=ACTION[:ARG]`. METHOD may be `*`; the expression may match anywhere in the path as sent, or in path and
  * query. Actions: `reset-before`, `reset-after`, `status:CODE[;retry-after=S]`, `status-after:CODE`, `delay:MS`, `truncate`, `html`,
- * `empty`, `content-type`, `error-200[:ok]`. Throws an Error that says what is wrong.
+ * `empty`, `content-type`, `accepted`, `dropped`, `error-200[:ok]`. Throws an Error that says what is wrong.
  */
 export function parseFault(spec: string): Fault {
   const wrong = (what: string): Error => new Error(`The fault ${JSON.stringify(spec)} is not valid: ${what} ${usage}`);

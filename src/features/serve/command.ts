@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import { checkWritable } from "../../cli/output.ts";
@@ -10,11 +9,12 @@ import { visible } from "../../core/text/control-characters.ts";
 import { startEmbeddedService } from "../../embedded/index.ts";
 import type { ServeFlags } from "./index.ts";
 
+const bot = "bot@example.com";
+
 /** `dimsync serve`: runs the embedded service on loopback until it is interrupted. */
 export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise<ExitCode> {
   const given = io.env["DIMSYNC_API_KEY"];
-  const key = given !== undefined && given !== "" ? given : randomBytes(16).toString("hex");
-  const users = new Map(flags.person.map((email) => [randomBytes(16).toString("hex"), email]));
+  const isGiven = given !== undefined && given !== "";
   const port = flags.port === undefined ? 0 : wholeFlag("--port", flags.port, 0);
   if (port > 65_535) throw new DimsyncError("E_USAGE", `Invalid --port ${port}. The maximum is 65535.`);
   if (flags.data !== undefined) checkWritable("--data", flags.data, resolve(cwd, flags.data));
@@ -22,7 +22,8 @@ export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise
   const service = await startEmbeddedService({
     port,
     ...(flags.data === undefined ? {} : { file: resolve(cwd, flags.data) }),
-    apiKeys: { [key]: "bot@example.com", ...Object.fromEntries(users) },
+    ...(isGiven ? { apiKeys: { [given]: bot } } : {}),
+    keysFor: [...(isGiven ? [] : [bot]), ...flags.person],
     observed: flags.observed === true,
   }).catch((error: unknown) => {
     throw new DimsyncError("E_SERVE", `The embedded service could not start: ${messageOf(error)}. Try another --port or --data.`, {
@@ -31,8 +32,8 @@ export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise
   });
   io.stdout(`DIMSYNC_BASE_URL=${service.url}\n`);
   // A key from the environment is a secret; a generated one must be shown.
-  if (key !== given) io.stdout(`DIMSYNC_API_KEY=${key}\n`);
-  for (const [userKey, email] of users) io.stdout(`# API key of ${email}: ${userKey}\n`);
+  if (!isGiven) io.stdout(`DIMSYNC_API_KEY=${service.apiKey}\n`);
+  for (const email of flags.person) io.stdout(`# API key of ${email}: ${service.keyOf(email) ?? ""}\n`);
   say(
     io,
     `the embedded service listens on ${service.url}. Its account is in ${flags.data === undefined ? "memory" : visible(flags.data)}. Press Ctrl-C to stop.`,
