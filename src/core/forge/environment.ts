@@ -15,6 +15,8 @@ export interface CiEnvironment {
   readonly isPullRequest: boolean;
   /** The number of the pull or merge request; undefined if the job does not say it. */
   readonly pullRequest: string | undefined;
+  /** The last commit of the pull request, which may not be what is checked out; undefined if the job does not say it. */
+  readonly head: string | undefined;
   /** The branch that the pull request would be merged into; undefined without a pull request, and if the job does not say it. Its author chose it. */
   readonly targetBranch: string | undefined;
   /** The branch that apply watches: DIMSYNC_APPLIED_BRANCH, else the default branch as the forge reports it. Undefined if the job says neither. */
@@ -48,6 +50,7 @@ export function readCiEnvironment(env: Environment, cwd: string): CiEnvironment 
     token: undefined,
     isPullRequest: false,
     pullRequest: undefined,
+    head: undefined,
     targetBranch: undefined,
     appliedBranch: filled(env["DIMSYNC_APPLIED_BRANCH"]),
     isAppliedPush: false,
@@ -63,7 +66,7 @@ function readGithub(env: Environment, cwd: string): CiEnvironment {
   const event = readEvent(env["GITHUB_EVENT_PATH"]);
   const pull = member(event, "pull_request");
   const number = member(pull, "number");
-  const head = member(member(member(pull, "head"), "repo"), "full_name");
+  const head = member(pull, "head");
   const { GITHUB_RUN_ID: run, GITHUB_SERVER_URL: server = "https://github.com" } = env;
   // A container may get the file of the event without its name.
   const isPullRequest = isPullRequestJob(env) || pull !== undefined;
@@ -74,13 +77,14 @@ function readGithub(env: Environment, cwd: string): CiEnvironment {
     apiUrl: (env["GITHUB_API_URL"] ?? "https://api.github.com").replace(/\/$/u, ""),
     token: filled(env["GITHUB_TOKEN"]),
     pullRequest: typeof number === "number" ? String(number) : undefined,
+    head: text(member(head, "sha")),
     isPullRequest,
     targetBranch: isPullRequest ? (text(member(member(pull, "base"), "ref")) ?? filled(env["GITHUB_BASE_REF"])) : undefined,
     appliedBranch,
     isAppliedPush: env["GITHUB_EVENT_NAME"] === "push" && appliedBranch !== undefined && branchIn(env["GITHUB_REF"]) === appliedBranch,
     // The head repository is null if the fork was deleted. Dependabot's jobs only get the secrets
     // of Dependabot.
-    isRestricted: isPullRequest && (head !== repository || env["GITHUB_ACTOR"] === "dependabot[bot]"),
+    isRestricted: isPullRequest && (member(member(head, "repo"), "full_name") !== repository || env["GITHUB_ACTOR"] === "dependabot[bot]"),
     // actions/checkout has left the job's token in the configuration of the checkout.
     pushUrl: undefined,
     runUrl: run === undefined ? undefined : `${server}/${repository}/actions/runs/${run}`,
@@ -102,6 +106,8 @@ function readGitlab(env: Environment, cwd: string): CiEnvironment {
     apiUrl: (env["CI_API_V4_URL"] ?? "").replace(/\/$/u, ""),
     token,
     pullRequest: filled(env["CI_MERGE_REQUEST_IID"]),
+    // A pipeline for merged results checks out another commit.
+    head: isPullRequest ? (filled(env["CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"]) ?? filled(env["CI_COMMIT_SHA"])) : undefined,
     isPullRequest,
     targetBranch: isPullRequest ? filled(env["CI_MERGE_REQUEST_TARGET_BRANCH_NAME"]) : undefined,
     appliedBranch,

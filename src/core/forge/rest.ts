@@ -64,7 +64,9 @@ export function openRest(rest: RestOptions): Rest {
   const { name, baseUrl } = rest;
   return {
     call: async (method, path, options = {}) => {
-      const call: Call = { method, url: baseUrl + path, options };
+      // GitHub Enterprise has GraphQL beside its REST interface.
+      const url = (path === "/graphql" ? baseUrl.replace(/\/v3$/u, "") : baseUrl) + path;
+      const call: Call = { method, url, options };
       const response = await sendWithRetries(rest, call);
       return response === undefined ? undefined : parseBody(rest, call, response);
     },

@@ -47,6 +47,8 @@ export interface Table {
 }
 
 export interface Entry {
+  /** Where space is short, each group keeps its first entries. */
+  readonly group?: string;
   /** "✗", "1."; none for an entry that is only text. */
   readonly sign?: string;
   readonly tone?: Tone;

@@ -29,7 +29,8 @@ export async function runCi(context: Context<CiFlags>, task: string, planFile: s
     return await (await load())(context, job, planFile);
   } catch (error) {
     if (io.interrupted.aborted) return 130;
-    return await endJob(context, job, { documents: [], failures: [printError(context, error)] });
+    // Without the base: the secrets of a project that could not be loaded are not known, and git would see them.
+    return await endJob(context, job, { documents: [], failures: [printError(context, error)], touched: {} });
   }
 }
 

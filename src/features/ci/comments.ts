@@ -1,22 +1,23 @@
 import { DimsyncError, interruptedError } from "../../core/model/errors.ts";
 import { type Clock, systemClock } from "../../core/model/runtime/clock.ts";
+import { moreOf } from "../../core/text/lists.ts";
 
 /** A comment on a pull or merge request. */
 interface Comment {
   readonly id: string;
   readonly body: string;
-  /** False if the author could be anyone: then the marker in it may be a copy of ours. */
-  readonly isTrusted: boolean;
 }
 
 /** The comments of one pull or merge request. */
 export interface Comments {
-  /** From the oldest to the newest. */
+  /** Those of the token's own user, from the oldest to the newest: others could copy the marker. */
   readonly list: () => Promise<readonly Comment[]>;
   /** `isCreated`: looks up whether an attempt without a response created the comment. */
   readonly create: (body: string, isCreated: () => Promise<boolean>) => Promise<void>;
   readonly update: (id: string, body: string) => Promise<void>;
   readonly remove: (id: string) => Promise<void>;
+  /** The commit that the request would merge now; undefined if the forge does not say. */
+  readonly head: () => Promise<string | undefined>;
 }
 
 // All targets of a pull request share one comment, with a section for each. The jobs of a matrix write it at the
@@ -73,7 +74,7 @@ export async function upsertComment(
 const attempts = 5;
 
 const ours = async (comments: Comments, { marker }: CommentOptions): Promise<readonly Comment[]> =>
-  (await comments.list()).filter(({ body, isTrusted }) => isTrusted && body.startsWith(marker));
+  (await comments.list()).filter(({ body }) => body.startsWith(marker));
 
 /** Those of the first comment, and of others what it lacks. */
 function sectionsOf(found: readonly Comment[]): readonly Section[] {
@@ -124,17 +125,32 @@ const plainText = (text: string): string => text.replaceAll("\r\n", "\n").trim()
 export const mostCharacters = 65_000;
 const end = "<!-- dimsync:end -->";
 
-/** If it would be too long, only the first lines of the longest sections are left. */
+/** If it would be too long, only the beginnings of the longest sections are left, and then not those that say least. */
 function bodyOf(sections: readonly Section[], { marker, footer }: CommentOptions): string {
-  const draw = (all: readonly Section[]): string => [marker, textOf(all), end, footer].join("\n");
   let shown = sections;
-  while (draw(shown).length > mostCharacters) {
-    const longest = shown.reduce((a, b) => (b.text.length > a.text.length ? b : a));
-    const short = `${longest.text.split("\n")[0] ?? ""}\n\n**Shortened:** the log and the summary of the job have the whole plan.`;
-    if (short.length >= longest.text.length) break;
-    shown = shown.map((one) => (one === longest ? { ...one, text: short } : one));
+  const left = (): string => (shown.length === sections.length ? "" : `${moreOf(sections.length - shown.length, "target")}.\n`);
+  const draw = (): string => [marker, textOf(shown), `${end}\n${left()}${footer}`].join("\n");
+  while (draw().length > mostCharacters) {
+    const [longest, ...others] = shown.toSorted((a, b) => b.text.length - a.text.length);
+    const least = others.at(-1);
+    if (longest === undefined) break;
+    if (longest.text.length > mostShortened + 200)
+      shown = shown.map((one) => (one === longest ? { ...one, text: beginning(one.text) } : one));
+    else if (least === undefined) break;
+    else shown = shown.filter((one) => one !== least);
   }
-  return draw(shown);
+  return draw();
+}
+
+const mostShortened = 7_000;
+
+/** Whole paragraphs, with what they leave open ended. What a review gives up is in the first ones. */
+function beginning(text: string): string {
+  const shown = text.slice(0, Math.max(text.lastIndexOf("\n\n", mostShortened), text.indexOf("\n")));
+  const isFenced = (shown.match(/^ *```/gmu) ?? []).length % 2 === 1;
+  const open = (shown.match(/<details>/gu) ?? []).length - (shown.match(/<\/details>/gu) ?? []).length;
+  const ends = `${isFenced ? "\n```" : ""}${"\n\n</details>".repeat(Math.max(open, 0))}`;
+  return `${shown}${ends}\n\n**Shortened:** the log and the summary of the job have the whole plan.`;
 }
 
 const textOf = (sections: readonly Section[]): string =>

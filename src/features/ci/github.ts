@@ -1,25 +1,45 @@
 import type { Rest } from "../../core/forge/rest.ts";
+import { DimsyncError } from "../../core/model/errors.ts";
 import { isObject, own } from "../../core/model/json/json.ts";
+import { once } from "../../core/model/maps.ts";
 import type { Comments } from "./comments.ts";
 import type { Issue, Issues } from "./issues.ts";
 
-// Users who may write to the repository. Others could copy our marker into a comment.
-const members = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
+/** Whether the token's own user wrote a comment or an issue. Anyone could copy the marker. */
+function ownership(rest: Rest): () => Promise<(of: Members) => boolean> {
+  const viewer = once(async () => {
+    const answer = await rest.call("POST", "/graphql", { body: { query: "{ viewer { login } }" } }).catch((error: unknown) => {
+      if (error instanceof DimsyncError && error.code !== "E_INTERRUPTED") return undefined;
+      throw error;
+    });
+    const login = memberAt(answer, ["data", "viewer", "login"]);
+    return typeof login === "string" ? login : "github-actions[bot]";
+  });
+  return async () => {
+    const login = await viewer();
+    return (one) => memberAt(one, ["user", "login"]) === login;
+  };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+const memberAt = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((at, key) => (isObject(at) ? own(at, key) : undefined), value);
 
 /** The comments of a pull request. `repository`: "owner/name". */
 export function pullRequestComments(rest: Rest, repository: string, number: string): Comments {
   const base = `/repos/${repository}/issues`;
+  const isOwn = ownership(rest);
   return {
     list: async () =>
-      (await rest.list(`${base}/${number}/comments?per_page=100`)).filter(isObject).map((comment) => {
-        const user = own(comment, "user");
-        const isBot = isObject(user) && own(user, "type") === "Bot";
-        return {
-          id: String(own(comment, "id")),
-          body: String(own(comment, "body") ?? ""),
-          isTrusted: isBot || members.has(String(own(comment, "author_association"))),
-        };
-      }),
+      (await rest.list(`${base}/${number}/comments?per_page=100`))
+        .filter(isObject)
+        .filter(await isOwn())
+        .map((comment) => ({ id: String(own(comment, "id")), body: String(own(comment, "body") ?? "") })),
+    head: async () => {
+      const sha = memberAt(await rest.call("GET", `/repos/${repository}/pulls/${number}`), ["head", "sha"]);
+      return typeof sha === "string" ? sha : undefined;
+    },
     create: async (body, isCreated) => void (await rest.call("POST", `${base}/${number}/comments`, { body: { body }, isCreated })),
     update: async (id, body) => void (await rest.call("PATCH", `${base}/comments/${id}`, { body: { body } })),
     remove: async (id) => void (await rest.call("DELETE", `${base}/comments/${id}`)),
@@ -33,10 +53,12 @@ export function githubIssues(
   { label, marker }: { readonly label: string; readonly marker: string },
 ): Issues {
   const path = `/repos/${repository}/issues`;
+  const isOwn = ownership(rest);
   return {
     find: async () =>
       (await rest.list(`${path}?state=open&labels=${encodeURIComponent(label)}&per_page=100`))
         .filter(isObject)
+        .filter(await isOwn())
         // GitHub lists pull requests as issues, too.
         .filter((issue) => own(issue, "pull_request") === undefined)
         .map(issueOf)
@@ -48,7 +70,7 @@ export function githubIssues(
   };
 }
 
-const issueOf = (issue: Readonly<Record<string, unknown>>): Issue => ({
+const issueOf = (issue: Members): Issue => ({
   id: String(own(issue, "number")),
   title: String(own(issue, "title") ?? ""),
   body: String(own(issue, "body") ?? ""),

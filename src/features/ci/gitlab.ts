@@ -1,26 +1,39 @@
 import type { Rest } from "../../core/forge/rest.ts";
 import { isObject, own } from "../../core/model/json/json.ts";
+import { once } from "../../core/model/maps.ts";
 import type { Comments } from "./comments.ts";
 import type { Issue, Issues } from "./issues.ts";
 
-/**
- * The comments ("notes") of a merge request. Only those of the token's own user can be edited, so
- * that user is looked up first.
- */
+/** Whether the token's own user wrote a note or an issue. Anyone could copy the marker. */
+function ownership(rest: Rest): () => Promise<(of: Readonly<Record<string, unknown>>) => boolean> {
+  const me = once(async () => {
+    const user = await rest.call("GET", "/user");
+    return isObject(user) ? own(user, "id") : undefined;
+  });
+  return async () => {
+    const id = await me();
+    return (one) => {
+      const author = own(one, "author");
+      return id !== undefined && isObject(author) && own(author, "id") === id;
+    };
+  };
+}
+
+/** The comments ("notes") of a merge request. */
 export function mergeRequestComments(rest: Rest, project: string, iid: string): Comments {
-  const base = `/projects/${encodeURIComponent(project)}/merge_requests/${encodeURIComponent(iid)}/notes`;
+  const request = `/projects/${encodeURIComponent(project)}/merge_requests/${encodeURIComponent(iid)}`;
+  const base = `${request}/notes`;
+  const isOwn = ownership(rest);
   return {
-    list: async () => {
-      const me = await rest.call("GET", "/user");
-      const myId = isObject(me) ? own(me, "id") : undefined;
-      return (await rest.list(`${base}?per_page=100&order_by=created_at&sort=asc`)).filter(isObject).map((note) => {
-        const author = own(note, "author");
-        return {
-          id: String(own(note, "id")),
-          body: String(own(note, "body") ?? ""),
-          isTrusted: myId !== undefined && isObject(author) && own(author, "id") === myId,
-        };
-      });
+    list: async () =>
+      (await rest.list(`${base}?per_page=100&order_by=created_at&sort=asc`))
+        .filter(isObject)
+        .filter(await isOwn())
+        .map((note) => ({ id: String(own(note, "id")), body: String(own(note, "body") ?? "") })),
+    head: async () => {
+      const found = await rest.call("GET", request);
+      const sha = isObject(found) ? own(found, "sha") : undefined;
+      return typeof sha === "string" ? sha : undefined;
     },
     create: async (body, isCreated) => void (await rest.call("POST", base, { body: { body }, isCreated })),
     update: async (id, body) => void (await rest.call("PUT", `${base}/${id}`, { body: { body } })),
@@ -31,10 +44,12 @@ export function mergeRequestComments(rest: Rest, project: string, iid: string): 
 /** The issue with the label whose text begins with the marker. Creating it also creates a missing label. */
 export function gitlabIssues(rest: Rest, project: string, { label, marker }: { readonly label: string; readonly marker: string }): Issues {
   const path = `/projects/${encodeURIComponent(project)}/issues`;
+  const isOwn = ownership(rest);
   return {
     find: async () =>
       (await rest.list(`${path}?state=opened&labels=${encodeURIComponent(label)}&per_page=100`))
         .filter(isObject)
+        .filter(await isOwn())
         .map(issueOf)
         .find(({ body }) => body.startsWith(marker)),
     create: async (title, body, isCreated) =>

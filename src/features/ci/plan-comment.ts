@@ -19,10 +19,13 @@ interface SectionOptions {
   /** The characters that it may take. */
   readonly room: number;
   readonly touches?: RenderOptions["touches"];
+  /** The last commit of the pull request; the checkout may be a merge of it. */
+  readonly head: string | undefined;
 }
 
 /** The section of a plan; an empty plan is collapsed. */
-export function planSection(plan: Plan, { room, touches }: SectionOptions): SectionContent {
+export function planSection({ git, ...given }: Plan, { room, touches, head }: SectionOptions): SectionContent {
+  const plan: Plan = git === undefined ? given : { ...given, git: { ...git, commit: head ?? git.commit } };
   const legend = legendOf(plan);
   const options = { color: false, verbose: false, budget: room - legend.length - 300, ...(touches === undefined ? {} : { touches }) };
   const text = joinParts([renderMarkdown(plan, options).trim(), legend], "\n\n");
@@ -35,21 +38,23 @@ const legendOf = ({ summary: { protects = 0, exposes = 0 } }: Plan): string =>
     : "<sub>A change *protects* if less data is readable after apply, because it is hashed or not replicated. It *exposes* if more is.</sub>";
 
 /** The section of a target that could not be planned: why. */
-export const noPlanSection = ({ target, failure }: FailedTarget): SectionContent => ({
-  text: [`## ${notMade("plan", target)}`, ...failureReasons(failure)].join("\n\n"),
+export const noPlanSection = ({ target, failure }: FailedTarget, head: string | undefined): SectionContent => ({
+  text: [`## ${notMade("plan", target)}`, ...failureReasons(failure), ...commitLines(head)].join("\n\n"),
   isEmpty: false,
 });
 
+const commitLines = (head: string | undefined): readonly string[] => (head === undefined ? [] : [`Commit ${head.slice(0, 7)}.`]);
+
 /** The section of a target that was not planned, because no file of the project changed. */
-export const unchangedSection = (target: string): SectionContent => ({
-  text: `## No changes for ${code(cutMiddle(target, 80))}\n\nThe pull request changes no file of the project.`,
+export const unchangedSection = (target: string, head: string | undefined): SectionContent => ({
+  text: `## No changes for ${code(cutMiddle(target, 80))}\n\n${head === undefined ? "The pull request changes no file of the project." : `Up to ${head.slice(0, 7)}, no file of the project changes.`}`,
   isEmpty: true,
 });
 
 /** The section of a target after a run that failed before it planned any. */
-export const withdrawnSection = ({ target }: Section): Section => ({
+export const withdrawnSection = ({ target }: Section, head: string | undefined): Section => ({
   target,
-  text: `## ${notMade("plan", target)}\n\nThe last run of \`dimsync plan\` failed before it made one.`,
+  text: [`## ${notMade("plan", target)}`, "The last run of `dimsync plan` failed before it made one.", ...commitLines(head)].join("\n\n"),
 });
 
 /** "No plan for `prod`", in Markdown. */

@@ -21,6 +21,7 @@ import { atBase } from "../../core/operations/base.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { savePlan } from "../../core/operations/saved-plan.ts";
 import { validateProject } from "../../core/operations/validate.ts";
+import { refuseTrackedState } from "../../core/records/state-folder.ts";
 import { isProjectChanged } from "./changed-files.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, targetsOutput, touchedLines } from "./job.ts";
 import { notMade } from "./plan-comment.ts";
@@ -68,12 +69,14 @@ async function planTargets(context: CiContext, job: CiJob): Promise<Planned> {
   checkOutputs(context);
   const failOn = flags.failOn.length === 0 ? (["blocked"] as const) : failOnFlags(flags.failOn, "Plan");
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
-  // Each target is compared with the same commit: while the job reads its files, they are not read from git again. A fetch takes longer than loading.
+  // Git starts when the secrets of the manifests are known, so that none is in its environment.
+  const projects = await loadProjects(context, { account: true, interruptible: true });
+  // Each target is compared with the same commit: while the job reads its files, they are not read from git again.
   const shared = job
     .base()
     .then((base) => (base === undefined ? undefined : extractBase(cwd, base.tip, job.env)))
     .catch(() => undefined);
-  const { projects, made, failed } = await planEach(context, job, failOn).finally(async () => (await shared)?.release());
+  const { made, failed } = await planEach(context, job, { projects, failOn }).finally(async () => (await shared)?.release());
   const known = await listTargets(loadOptions(context, []));
   const plans = made.flatMap(({ document }) => document ?? []);
   const unchanged = made.flatMap(({ project, document }) => (document === undefined ? [project.settings.target] : []));
@@ -81,18 +84,22 @@ async function planTargets(context: CiContext, job: CiJob): Promise<Planned> {
   return { plans, failed, projects, known, unchanged };
 }
 
-async function planEach(context: CiContext, job: CiJob, failOn: readonly FailOn[]) {
-  const projects = await loadProjects(context, { account: true, interruptible: true });
+interface EachPlan {
+  readonly projects: readonly Project[];
+  readonly failOn: readonly FailOn[];
+}
+
+async function planEach(context: CiContext, job: CiJob, { projects, failOn }: EachPlan) {
   if (context.flags.out !== undefined && projects.length > 1)
     throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
-  const planned = await eachJobTarget(context, projects, async (project) => {
+  return await eachJobTarget(context, projects, async (project) => {
+    await refuseTrackedState(project.settings.folder, job.env);
     const base = await job.base();
     if (base === undefined) return await planTarget(context, job, { project, failOn });
     const [change, isSame] = await Promise.all([targetChange(project, base.tip), isUntouched(context, job, { project, base })]);
     if (change !== undefined) throw new ProblemsError([change], project.locate);
     return isSame ? undefined : await planTarget(context, job, { project, failOn });
   });
-  return { projects, ...planned };
 }
 
 /** Whether the job is for a pull request, or for what a merge queue would merge, that changes no file of the project. */
@@ -133,6 +140,7 @@ function wrongTarget({ environment: { targetBranch, appliedBranch } }: CiJob): D
 async function validateJob(context: CiContext, job: CiJob, failures: readonly Failure[]): Promise<ExitCode> {
   checkOutputs(context);
   const projects = await loadProjects(context, { interruptible: true });
+  for (const { settings } of projects) await refuseTrackedState(settings.folder, job.env);
   const documents = await Promise.all(projects.map(validateProject));
   const touched = await touchedLines(context, job, { documents, failures });
   await writeDocuments(context, jobDestinations(context, job), documents, touched);

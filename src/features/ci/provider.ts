@@ -26,6 +26,9 @@ export interface PlannedTargets {
   readonly touches?: RenderOptions["touches"];
 }
 
+/** The targets that share the room of a comment equally. */
+const mostWithRoom = 8;
+
 /** Longer than a job needs between reading a comment and writing it. */
 const recheckMs = 700;
 
@@ -34,18 +37,17 @@ const recheckMs = 700;
  * only E_INTERRUPTED.
  */
 export async function commentPlans(job: CiJob, { plans, failed, unchanged = [], known, touches }: PlannedTargets): Promise<void> {
-  const comments = openComments(job);
-  if (comments === undefined) return;
+  const { head } = job.environment;
   const targets = [...[...plans, ...failed].map(({ target }) => target), ...unchanged];
   const order = [...known, ...targets.filter((target) => !known.includes(target))];
-  // The rest is for the markers and the footer.
-  const room = Math.floor((mostCharacters - 1000) / order.length);
-  await orWarn(job, "The plan is in the log and the summary of this job, but not in a comment.", async () => {
+  // The rest is for the markers and the footer. The author of a pull request names its targets.
+  const room = Math.floor((mostCharacters - 1000) / Math.min(order.length, mostWithRoom));
+  await withComments(job, "The plan is in the log and the summary of this job, but not in a comment.", async (comments) => {
     const options = { ...commentOptions(job), recheckMs: order.length > targets.length ? recheckMs : undefined };
     const mine = [
-      ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, { room, touches }) })),
-      ...failed.map((one) => ({ target: one.target, ...noPlanSection(one) })),
-      ...unchanged.map((target) => ({ target, ...unchangedSection(target) })),
+      ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, { room, touches, head }) })),
+      ...failed.map((one) => ({ target: one.target, ...noPlanSection(one, head) })),
+      ...unchanged.map((target) => ({ target, ...unchangedSection(target, head) })),
     ];
     const outcome = await upsertComment(comments, options, (sections) => {
       const others = sections.filter(({ target }) => known.includes(target) && !targets.includes(target));
@@ -62,12 +64,12 @@ export async function commentPlans(job: CiJob, { plans, failed, unchanged = [], 
  * next to new manifests would mislead. Throws only E_INTERRUPTED.
  */
 export async function withdrawComments(job: CiJob, targets: readonly string[]): Promise<void> {
-  const comments = openComments(job);
-  if (comments === undefined) return;
   const isOld = ({ target }: Section): boolean => targets.length === 0 || targets.includes(target);
-  await orWarn(job, "The comment still shows the plans of an earlier run.", async () => {
+  await withComments(job, "The comment still shows the plans of an earlier run.", async (comments) => {
     const options = { ...commentOptions(job), recheckMs: targets.length === 0 ? undefined : recheckMs };
-    await upsertComment(comments, options, (sections) => sections.map((one) => (isOld(one) ? withdrawnSection(one) : one)));
+    await upsertComment(comments, options, (sections) =>
+      sections.map((one) => (isOld(one) ? withdrawnSection(one, job.environment.head) : one)),
+    );
   });
 }
 
@@ -98,7 +100,18 @@ export async function reportDrift(job: CiJob, reports: readonly Plan[]): Promise
   return areReported;
 }
 
-/** The comments of the pull or merge request. */
+/** Runs `work` with the comments of the pull or merge request, if the job may write there and the request has no newer commits. */
+async function withComments(job: CiJob, consequence: string, work: (comments: Comments) => Promise<void>): Promise<void> {
+  const comments = openComments(job);
+  if (comments === undefined) return;
+  await orWarn(job, consequence, async () => {
+    const { head } = job.environment;
+    const now = head === undefined ? undefined : await comments.head();
+    if (now === undefined || now === head) return await work(comments);
+    job.log(`dimsync: the pull request is at ${visible(now.slice(0, 7))} now, so this job does not write its comment\n`);
+  });
+}
+
 function openComments(job: CiJob): Comments | undefined {
   const { provider, repository, pullRequest, isRestricted } = job.environment;
   if (pullRequest === undefined || isRestricted) return undefined;

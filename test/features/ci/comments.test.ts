@@ -36,19 +36,14 @@ const put = (
   );
 const upsert = (github: GithubStandIn, text: string) => put(commentsOf(github), text);
 const bodies = (github: GithubStandIn) => github.comments.get(7)?.map(({ body }) => body);
-const byUser = (id: number, body: string, association: string) => ({
-  id,
-  body,
-  user: { type: "User", id: 2 },
-  author_association: association,
-});
+const byUser = (id: number, body: string, login = "dana") => ({ id, body, user: { login } });
 
 describe("the comment of a plan", () => {
   test("is created once, found on a later page of the list, and updated in place", async () => {
     const github = await startGithub();
     github.comments.set(
       7,
-      Array.from({ length: 5 }, (_, index) => byUser(index, `no marker ${index}`, "NONE")),
+      Array.from({ length: 5 }, (_, index) => byUser(index, `no marker ${index}`)),
     );
     expect(await upsert(github, "first")).toBe("created");
     expect(await upsert(github, "second")).toBe("updated");
@@ -64,16 +59,21 @@ describe("the comment of a plan", () => {
     expect(github.comments.get(7)).toHaveLength(1);
   });
 
-  test("is a new one if only someone from outside used our marker", async () => {
+  test("is a new one if only another user wrote our marker, whoever that is", async () => {
     const github = await startGithub();
-    github.comments.set(7, [byUser(1, `${marker}\nmine`, "CONTRIBUTOR")]);
+    const copied = [byUser(1, `${marker}\nmine`), byUser(2, `${marker}\nmine`, "other-app[bot]")];
+    github.comments.set(7, [...copied]);
     expect(await upsert(github, "plan")).toBe("created");
-    expect(bodies(github)?.[0]).toBe(`${marker}\nmine`);
+    expect(bodies(github)?.slice(0, 2)).toEqual(copied.map(({ body }) => body));
   });
 
-  test("can be that of a member, because the token can be a personal one", async () => {
+  test.each([
+    ["the user of a personal token", "robot", "robot"],
+    ["the bot of a job, if GitHub names nobody", undefined, "github-actions[bot]"],
+  ])("can be that of %s", async (_, login, author) => {
     const github = await startGithub();
-    github.comments.set(7, [byUser(1, `${marker}\nold`, "MEMBER")]);
+    github.login = login;
+    github.comments.set(7, [byUser(1, `${marker}\nold`, author)]);
     expect(await upsert(github, "plan")).toBe("updated");
   });
 
@@ -94,18 +94,18 @@ describe("the comment of a plan", () => {
 describe("a comment whose creation failed", () => {
   test.each([502, "reset"] as const)("is created in another attempt after %s", async (status) => {
     const github = await startGithub();
-    github.refuse = { matches: /^POST/u, status, times: 2 };
+    github.refuse = { matches: /^POST \/repos/u, status, times: 2 };
     expect(await upsert(github, "plan")).toBe("created");
     expect(bodies(github)).toEqual([bodyWith(["prod", "plan"])]);
-    expect(github.calls.filter((call) => call.startsWith("POST"))).toHaveLength(3);
+    expect(github.calls.filter((call) => call.startsWith("POST /repos"))).toHaveLength(3);
   });
 
   test("is not created twice if only the response was lost", async () => {
     const github = await startGithub();
-    github.refuse = { matches: /^POST/u, status: "reset-after", times: 1 };
+    github.refuse = { matches: /^POST \/repos/u, status: "reset-after", times: 1 };
     expect(await upsert(github, "plan")).toBe("created");
     expect(bodies(github)).toEqual([bodyWith(["prod", "plan"])]);
-    expect(github.calls.filter((call) => call.startsWith("POST"))).toHaveLength(1);
+    expect(github.calls.filter((call) => call.startsWith("POST /repos"))).toHaveLength(1);
   });
 });
 
@@ -165,16 +165,31 @@ describe("the jobs of a matrix share one comment", () => {
     expect(bodies(github)).toEqual([bodyWith(["a", forged.replaceAll("\n<!--", "\n <!--")], ["b", "plan of b"], ["c", "plan of c"])]);
   });
 
-  test("that shows the first lines of the longest sections if it has no room for all", async () => {
+  test("that shows the beginnings of the longest sections if it has no room for all", async () => {
     const github = await startGithub();
-    for (const target of ["a", "b", "c"]) await put(commentsOf(github), `## ${target}\n\n${"x".repeat(30_000)}`, { target, recheckMs: 1 });
-    expect(bodies(github)?.[0]?.match(/^## \w|^\*\*Shortened|x{30000}/gmu)).toHaveLength(6);
+    for (const target of ["a", "b", "c"])
+      await put(commentsOf(github), `## ${target}\n\n- first\n\n<details>\n\n${"x\n\n".repeat(10_000)}</details>`, {
+        target,
+        recheckMs: 1,
+      });
+    const [body = ""] = bodies(github) ?? [];
+    expect(body.match(/^## \w|^- first|^\*\*Shortened/gmu)?.length).toBeGreaterThanOrEqual(7);
+    expect(body.match(/<details>/gu)).toHaveLength(body.match(/<\/details>/gu)?.length ?? 0);
+  });
+
+  test("in which sections that say little make room for one that says more", async () => {
+    const github = await startGithub();
+    const many = Array.from({ length: 900 }, (_, index) => section(`t${index}`, `## t${index}\n\n${"No plan. ".repeat(10)}`));
+    const long = section("prod", `## prod\n\n- loosened\n\n${"x\n\n".repeat(10_000)}`);
+    await upsertComment(commentsOf(github), { marker, footer }, () => [...many, long]);
+    expect(bodies(github)?.[0]).toContain("## prod\n\n- loosened");
+    expect(bodies(github)?.[0]).toMatch(/and \d+ more targets\.\nWritten by dimsync/u);
   });
 });
 
-const jobOf = ({ url }: GithubStandIn, log: string[] = []) => {
+const jobOf = ({ url }: GithubStandIn, log: string[] = [], head?: string) => {
   const env = { GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: "example/data", GITHUB_API_URL: url, GITHUB_TOKEN: githubToken };
-  const environment = { ...readCiEnvironment(env, "/"), pullRequest: "7", isPullRequest: true };
+  const environment = { ...readCiEnvironment(env, "/"), pullRequest: "7", isPullRequest: true, head };
   return {
     environment,
     env,
@@ -209,6 +224,20 @@ describe("the comment of the plans", () => {
     const github = await startGithub();
     await commentPlans(jobOf(github), { plans: [plan({ target: "a" }), plan({ target: "b" })], failed: [], known: ["a", "b"] });
     expect(bodies(github)).toEqual([]);
+  });
+
+  test("names the last commit of the pull request, and is not written by a job of an older one", async () => {
+    const github = await startGithub();
+    const [old, now] = ["a".repeat(40), "b".repeat(40)];
+    github.head = now;
+    const log: string[] = [];
+    const git = { commit: "c".repeat(40), dirty: false };
+    await commentPlans(jobOf(github, [], now), { plans: [planned("a", { git })], failed: [], known: ["a"] });
+    await commentPlans(jobOf(github, log, old), { plans: [plan({ target: "a" })], failed: [], known: ["a"] });
+    await withdrawComments(jobOf(github, log, old), []);
+    expect(outline(github)).toEqual([["## Plan for `a`: 1 to update"]]);
+    expect(bodies(github)?.[0]).toContain("Commit bbbbbbb.");
+    expect(log).toEqual(Array(2).fill("dimsync: the pull request is at bbbbbbb now, so this job does not write its comment\n"));
   });
 
   test("loses the section of a target that the project no longer has", async () => {

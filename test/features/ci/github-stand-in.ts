@@ -5,8 +5,7 @@ import { listen } from "../../support/loopback.ts";
 export interface StandInComment {
   readonly id: number;
   body: string;
-  readonly user: { readonly type: string; readonly id: number };
-  readonly author_association: string;
+  readonly user: { readonly login: string };
 }
 export interface StandInIssue {
   readonly number: number;
@@ -15,6 +14,7 @@ export interface StandInIssue {
   state: string;
   readonly labels: readonly string[];
   readonly comments: string[];
+  readonly user?: { readonly login: string };
   readonly pull_request?: object;
 }
 
@@ -23,6 +23,10 @@ export interface GithubStandIn {
   readonly url: string;
   readonly port: number;
   readonly comments: Map<number, StandInComment[]>;
+  /** The user of the token; undefined: GitHub does not say. */
+  login: string | undefined;
+  /** The last commit of each pull request; undefined: GitHub does not say. */
+  head: string | undefined;
   readonly issues: StandInIssue[];
   /** The status of workflow runs by id. */
   readonly runs: Map<number, string>;
@@ -51,6 +55,8 @@ export async function startGithub(certificate?: { readonly cert: string; readonl
     url: "",
     port: 0,
     comments: new Map<number, StandInComment[]>(),
+    login: "github-actions[bot]",
+    head: undefined,
     issues: [] as StandInIssue[],
     runs: new Map<number, string>(),
     merged: undefined,
@@ -93,6 +99,9 @@ async function answer(github: GithubStandIn, request: IncomingMessage, response:
   if (run !== undefined) return reply(200, { id: Number(run), run_attempt: Number(attempt), status: github.runs.get(Number(run)) });
   if (/^\/repos\/example\/data\/commits\/[0-9a-f]+\/pulls$/u.test(url.pathname))
     return paged(github.merged === undefined ? [] : [{ number: github.merged, merged_at: "2026-01-01T00:00:00Z" }]);
+  if (call === "POST /graphql") return reply(200, { data: { viewer: { login: github.login } } });
+  if (/^GET \/repos\/example\/data\/pulls\/\d+$/u.test(call)) return reply(200, { head: { sha: github.head } });
+  const user = { login: github.login ?? "github-actions[bot]" };
   const [, comments, comment, issue] =
     /^\/repos\/example\/data\/issues(?:\/(\d+)\/comments|\/comments\/(\d+)|\/(\d+))?$/u.exec(url.pathname) ?? [];
   if (comments !== undefined) {
@@ -102,7 +111,7 @@ async function answer(github: GithubStandIn, request: IncomingMessage, response:
     const list = github.comments.get(number) ?? [];
     github.comments.set(number, list);
     if (request.method === "GET") return paged(list);
-    const made = { id: 1000 + list.length, body: checked(body["body"]), user: { type: "Bot", id: 1 }, author_association: "NONE" };
+    const made = { id: 1000 + list.length, body: checked(body["body"]), user };
     list.push(made);
     return reply(201, made);
   }
@@ -137,6 +146,7 @@ async function answer(github: GithubStandIn, request: IncomingMessage, response:
     state: "open",
     labels: body["labels"] as string[],
     comments: [],
+    user,
   };
   github.issues.push(made);
   reply(201, made);

@@ -12,6 +12,7 @@ export interface GitlabIssue {
   state: "opened" | "closed";
   readonly labels: readonly string[];
   readonly notes: string[];
+  readonly author: { readonly id: number };
 }
 export const gitlabToken = "t";
 
@@ -50,7 +51,7 @@ export async function startGitlab({ notes = [], issues = [] }: GitlabProject) {
       );
     } else if (call === "POST /issues") {
       const { title = "", description = "", labels = "" } = body;
-      issues.push({ iid: issues.length + 1, title, description, state: "opened", labels: labels.split(","), notes: [] });
+      issues.push({ iid: issues.length + 1, title, description, state: "opened", labels: labels.split(","), notes: [], author: { id: 5 } });
       reply(201, issues.at(-1));
     } else if (call.startsWith("POST /issues/") && issue !== undefined) reply(201, { id: issue.notes.push(body["body"] ?? "") });
     else if (call.startsWith("PUT /issues/") && issue !== undefined) {

@@ -54,6 +54,15 @@ test("each target has its own issue, also if the list has several pages", async 
   expect(github.issues.map(({ state }) => state)).toEqual(["open", "open", "open", "closed"]);
 });
 
+test("an issue of another user with our marker stays as it is", async () => {
+  const github = await startGithub();
+  await put(github, driftReport);
+  github.login = "robot";
+  expect(await put(github, driftReport, 2)).toBe("created");
+  expect(await put(github, nothing, 3)).toBe("closed");
+  expect(github.issues.map(({ state }) => state)).toEqual(["open", "closed"]);
+});
+
 test("a policy that the account violates opens an issue, too", async () => {
   const github = await startGithub();
   expect(await put(github, { ...nothing, policy: driftReport.policy, exit: { code: 3, reasons: ["policy"] } })).toBe("created");

@@ -10,7 +10,8 @@ export function sectionBlock(section: Section, detail: Detail): string {
   const name = count === 0 ? prose(title) : `${prose(title)} (${count})`;
   const list = heads === undefined ? entryList(section, detail) : entryTable(heads, section, detail);
   const after = joinParts([...notes.map((note) => lineText(note, span)), command === undefined ? "" : code(command)], " ");
-  if (detail === "counts") return joinParts([`**${name}.**`, lineText(contents, span), after], " ");
+  const isGrouped = section.entries.some(({ group }) => group !== undefined);
+  if (detail === "counts" && !isGrouped) return joinParts([`**${name}.**`, lineText(contents, span), after], " ");
   if (heads !== undefined) return list;
   if (list === "") return joinParts([`${name}.`, after], "\n\n");
   const summary = joinParts([name, lineText(contents, htmlSpan)], ": ");
@@ -26,7 +27,7 @@ function entryList({ entries, noun: one = "entry" }: Section, detail: Detail): s
         one,
         between: "\n\n",
       })
-    : listed(entries, detail, { draw: (entry) => entryText(entry, detail), one });
+    : listed(entries, detail, { draw: (entry) => entryText(entry, detail), one, groupOf: ({ group }) => group });
 }
 
 /** The sign and the head: "`~` `Schemas/orders`". */
@@ -44,7 +45,7 @@ function entryText(entry: Entry, detail: Detail): string {
   const text = joinParts(
     [
       joinParts(["-", markOf(entry), rowText(head, span)], " "),
-      ...notes.map((note) => lineText(note, span)),
+      ...(detail === "counts" ? [] : notes.map((note) => lineText(note, span))),
       ...(rows.length === 1 ? rows.map((row) => rowText(row, span)) : []),
       ...commands.map(code),
     ],

@@ -1,3 +1,4 @@
+import { groupBy } from "../../model/maps.ts";
 import { moreOf } from "../../text/lists.ts";
 
 /** The levels of detail, from most to least. */
@@ -20,6 +21,9 @@ export function fitted(draw: (detail: Detail) => string, budget = defaultBudget)
 // Maximum entries of a list, such as the manual steps. The rest is counted.
 const listLimits: Readonly<Record<Detail, number>> = { full: Number.POSITIVE_INFINITY, "by rule": 100, "by object": 20, counts: 0 };
 
+// Of each group, where entries have groups, so that no group hides another.
+const groupLimits: typeof listLimits = { full: Number.POSITIVE_INFINITY, "by rule": 20, "by object": 5, counts: 2 };
+
 /** Maximum rows of an entry. */
 export const mostRows: Readonly<Record<Detail, number>> = { full: 20, "by rule": 10, "by object": 3, counts: 0 };
 
@@ -28,13 +32,17 @@ interface ListedOptions<T> {
   /** What each entry is. */
   readonly one: string;
   readonly between?: string;
+  readonly groupOf?: (entry: T) => string | undefined;
 }
 
 /** As many entries as the detail allows, and how many are left out. */
-export function listed<T>(all: readonly T[], detail: Detail, { draw, one, between = "\n" }: ListedOptions<T>): string {
-  const limit = listLimits[detail];
-  const shown = all.slice(0, limit).map(draw);
-  return [...shown, ...(all.length > limit ? [`- … ${moreOf(all.length - limit, one)}`] : [])].join(between);
+export function listed<T>(all: readonly T[], detail: Detail, { draw, one, between = "\n", groupOf }: ListedOptions<T>): string {
+  const isGrouped = all.some((entry) => groupOf?.(entry) !== undefined);
+  const shown = isGrouped
+    ? [...groupBy(all, (entry) => groupOf?.(entry)).values()].flatMap((group) => group.slice(0, groupLimits[detail]))
+    : all.slice(0, listLimits[detail]);
+  const left = all.length - shown.length;
+  return [...shown.map(draw), ...(left === 0 ? [] : [`- … ${moreOf(left, one)}`])].join(between);
 }
 
 const shorter: Readonly<Record<Exclude<Detail, "full">, string>> = {

@@ -7,7 +7,7 @@ import { andMore, grouped, joinParts } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
 import { shellWord } from "../../text/shell.ts";
 import { errorsFirst } from "../../text/signs.ts";
-import { valueAt, valueLines } from "../../text/values.ts";
+import { cutMiddle, valueAt, valueLines } from "../../text/values.ts";
 import { code, type Entry, id, type Line, listLine, muted, name, place, type Section, value } from "../blocks.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { attributionText, traceText } from "./attribution.ts";
@@ -271,8 +271,9 @@ function loosenedEntry(entry: Loosened): Entry {
   return {
     sign: "!",
     tone: "bad",
-    head: [[name(subject)], [code(of, "bad")], where === "" ? [] : [place(where), at === "base" ? "at the base" : ""]],
-    notes: [[message]],
+    group: of,
+    head: [[name(cutMiddle(subject, 120))], [code(of, "bad")], where === "" ? [] : [place(where), at === "base" ? "at the base" : ""]],
+    notes: [[cutMiddle(message, 600)]],
   };
 }
 
