@@ -6,7 +6,7 @@ import { numbered } from "../../src/core/engine/number-items.ts";
 import { type BaseView, unitsByObject } from "../../src/core/engine/origin.ts";
 import { cachedReads, heldReads } from "../../src/core/engine/reads/cached-reads.ts";
 import { everything } from "../../src/core/engine/scope.ts";
-import type { AccountView } from "../../src/core/kinds/kind.ts";
+import type { Account } from "../../src/core/kinds/kind.ts";
 import { enterLabels, labelRoots, labelsOf } from "../../src/core/kinds/patterns/labels.ts";
 import { evaluate } from "../../src/core/kinds/schema-config/evaluate.ts";
 import type { NodeChange } from "../../src/core/kinds/schema-config/evaluation.ts";
@@ -323,8 +323,7 @@ function withValue(live: LiveSchemas, path: NodePath, field: Field, value: boole
 async function itemsOf({ before, now, trees, labels: ofColumns }: Fleet, only?: number) {
   const integrations = trees.map((_, index) => liveIntegration(`id-${index}`, `shop-${index}`, `pg-${index}`));
   const configOf = (all: readonly SchemaRule[]) => resourceOf("SchemaConfig", "shops", { integrations: { names: ["shop-*"] }, rules: all });
-  const viewOf = (configs: readonly Manifest[]): AccountView =>
-    accountViewOf(configs, { integrations, columnLabels: labelRoots(ofColumns) });
+  const viewOf = (configs: readonly Manifest[]): Account => accountViewOf(configs, { integrations, columnLabels: labelRoots(ofColumns) });
   const configs = [configOf(now)];
   const account = viewOf(configs);
   const atBase = viewOf([configOf(before)]);

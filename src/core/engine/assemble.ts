@@ -1,5 +1,5 @@
 import { kindNamed, kinds } from "../kinds/index.ts";
-import { type AccountView, type DiffResult, emptyDiff } from "../kinds/kind.ts";
+import { type Account, type DiffResult, emptyDiff } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
 import { schemasAddress } from "../kinds/manifests.ts";
 import { nameMatcher } from "../kinds/patterns/names.ts";
@@ -180,7 +180,7 @@ function guardFindings(
 }
 
 /** The address of the schemas of a live integration, if a SchemaConfig selects it and the run leaves them out. */
-function unscopedSchemas(liveId: string, { options: { scope = everything } }: Round, account: AccountView): Address | undefined {
+function unscopedSchemas(liveId: string, { options: { scope = everything } }: Round, account: Account): Address | undefined {
   const address = schemasAddress(account.naming.ofLive.get(liveId) ?? liveId);
   return isConfigured(address, account) && !scope.item(address, account) ? address : undefined;
 }

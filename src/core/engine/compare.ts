@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import pLimit from "p-limit";
 import { kinds, lists } from "../kinds/index.ts";
-import { type AccountView, type DiffResult, emptyDiff, type Kind, type KindUnit, type ReadNeeds, type Unit } from "../kinds/kind.ts";
+import { type Account, type DiffResult, emptyDiff, type Kind, type Pair, type ReadNeeds, type Unit } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { isFailedCreation, ServiceError } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
@@ -63,7 +63,7 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   const limit = pLimit(concurrency);
   const shared = newSharing();
   let done = 0;
-  const compareNext = async (one: KindUnit): Promise<ComparedUnit> => {
+  const compareNext = async (one: Pair): Promise<ComparedUnit> => {
     try {
       const compared = await compareUnit(one, input);
       return { ...compared, found: { ...compared.found, items: compared.found.items.map(shared) } };
@@ -113,7 +113,7 @@ interface ComparedUnit {
   readonly failed: boolean;
 }
 
-async function compareUnit({ kind, unit }: KindUnit, input: ComparisonInput): Promise<ComparedUnit> {
+async function compareUnit({ kind, unit }: Pair, input: ComparisonInput): Promise<ComparedUnit> {
   const { observed, reads, needs, checkUnit, base, protectOnly } = input;
   const { account } = observed;
   try {
@@ -152,14 +152,14 @@ function throwIfInterrupted({ aborted }: AbortSignal): void {
 
 /** The units in scope, in the order of kinds and addresses, and the manifests that have none. */
 function unitsOf({ observed, compared, scope }: ComparisonInput): {
-  readonly asked: KindUnit[];
+  readonly asked: Pair[];
   readonly before: readonly DiffResult[];
   readonly parts: readonly Address[];
   readonly objects: ReadonlySet<string>;
 } {
   const { account, unreadLists } = observed;
   const objects = new Set<string>();
-  const asked: KindUnit[] = [];
+  const asked: Pair[] = [];
   const parts: Address[] = [];
   const before: DiffResult[] = [];
   for (const kind of kinds) {
@@ -191,14 +191,14 @@ const isEqual = ({ items, manual, blocked, deferred, unverifiable, notKept = [],
   problems.every(({ severity }) => severity !== "error");
 
 /** The live object of each manual step, for who made the difference. */
-function withLiveName(found: DiffResult, { liveId }: Unit, account: AccountView): DiffResult {
+function withLiveName(found: DiffResult, { liveId }: Unit, account: Account): DiffResult {
   if (liveId === undefined || found.manual.length === 0) return found;
   const liveName = lists.map((list) => account.list(list).byId.get(liveId)?.name).find((name) => name !== undefined && name !== "");
   return { ...found, manual: found.manual.map((step) => ({ ...step, liveId, ...defined({ liveName }) })) };
 }
 
 /** Kinds leave ignored values out of their requests. This removes ignored items and manual steps. */
-function withoutIgnored(found: DiffResult, { ignored }: AccountView): DiffResult {
+function withoutIgnored(found: DiffResult, { ignored }: Account): DiffResult {
   return {
     ...found,
     // A relation and a binding are one value each: without it, nothing is left to send.

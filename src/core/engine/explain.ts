@@ -1,4 +1,4 @@
-import type { AccountView, ReadNeeds } from "../kinds/kind.ts";
+import type { Account, ReadNeeds } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
 import { isSchemaConfig, kindNames } from "../kinds/manifests.ts";
 import {
@@ -141,7 +141,7 @@ interface ObservedConfigs {
   /** Every address that could be wanted. */
   readonly known: readonly Address[];
   readonly reads: Reads;
-  readonly account: AccountView;
+  readonly account: Account;
   readonly needs: ReadNeeds;
   /** Of all SchemaConfigs. */
   readonly problems: readonly Problem[];

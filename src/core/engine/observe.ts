@@ -1,6 +1,6 @@
 import { blocked, mayHaveName, otherwise } from "../kinds/identity.ts";
 import { conflicts, kindNamed, kinds } from "../kinds/index.ts";
-import type { AccountView, Identity } from "../kinds/kind.ts";
+import type { Account, Identity } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
 import { accountLists, indexed } from "../kinds/lookup.ts";
 import { labelRoots } from "../kinds/patterns/labels.ts";
@@ -24,7 +24,7 @@ import type { LoadedProject } from "./session.ts";
 
 /** What is read before anything is compared, and the live object of each manifest. */
 export interface ObservedAccount {
-  readonly account: AccountView;
+  readonly account: Account;
   readonly problems: readonly Problem[];
   /** Lists that could not be read; nothing that needs one is planned. */
   readonly unreadLists: ReadonlySet<List>;
@@ -58,7 +58,7 @@ interface ObserveInput {
 
 /** The members of a view that neither the project nor the account has. */
 type RunView = Pick<
-  AccountView,
+  Account,
   "isDrift" | "recovered" | "fresh" | "listUnmanaged" | "review" | "extended" | "now" | "manifestDigest" | "isRecording"
 >;
 
@@ -90,7 +90,7 @@ export async function observeAccount(input: ObserveInput): Promise<ObservedAccou
 }
 
 /** Ignored is what an entry names by any of its addresses. */
-function withIgnored(account: AccountView, ignored: Ignored | undefined): AccountView {
+function withIgnored(account: Account, ignored: Ignored | undefined): Account {
   return ignored === undefined ? account : { ...account, ignored: (address, path) => ignored(account.addressesOf(address), path) };
 }
 
@@ -214,7 +214,7 @@ const knownId = ({ id, address }: Manifest, { records }: Pick<ObserveInput, "rec
   id ?? records.bindings.get(address)?.id;
 
 /** The account without identities. */
-function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonly ReadById[]): AccountView {
+function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonly ReadById[]): Account {
   const { project, records } = input;
   const run = { ...noRun, ...input.run };
   const found = (of: List): readonly Listed[] => readById.flatMap((one) => (one.state === "found" && one.list === of ? [one.object] : []));
@@ -242,7 +242,7 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
   });
 }
 
-const extendedOf = (project: ObserveInput["project"], run: ObserveInput["run"] | undefined): AccountView["extended"] =>
+const extendedOf = (project: ObserveInput["project"], run: ObserveInput["run"] | undefined): Account["extended"] =>
   project.settings.extended === true ? (run?.extended ?? { missing: new Set() }) : undefined;
 
 const earlierCreates = ({ open, created }: KnownRecords, recovered: ReadonlyMap<Address, string>): readonly EarlierCreate[] => [
@@ -266,7 +266,7 @@ interface Unread {
 /** Identifies all manifests, in the order of the registry: a kind may use the identities of those before it. */
 function identifyAll(
   input: ObserveInput,
-  account: AccountView,
+  account: Account,
   { unreadLists, failedIds, entries }: Unread,
 ): { readonly identities: ReadonlyMap<Address, Identity>; readonly problems: readonly Problem[] } {
   const identities = new Map<Address, Identity>();

@@ -1,5 +1,5 @@
 import { kinds } from "../kinds/index.ts";
-import { type AccountView, type DiffResult, emptyDiff, type Kind, type KindUnit, type Unit } from "../kinds/kind.ts";
+import { type Account, type DiffResult, emptyDiff, type Kind, type Pair, type Unit } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { locatedCause } from "../model/cause.ts";
 import { eachChange, withTraces } from "../model/changes.ts";
@@ -14,13 +14,13 @@ import type { ObservedAccount } from "./observe.ts";
 
 /** The same account, compared with the manifests of a base ref. */
 export interface BaseView {
-  readonly account: AccountView;
+  readonly account: Account;
   /** By `objectOf`. */
-  readonly unitByObject: ReadonlyMap<string, KindUnit>;
+  readonly unitByObject: ReadonlyMap<string, Pair>;
   /** Finds lines at the base. */
   readonly locate: Locate;
   /** Whether `ignore` of the config at the base covers a difference. */
-  readonly ignored: AccountView["ignored"];
+  readonly ignored: Account["ignored"];
   /** False if a read failed that only the base manifests need; then every origin is unknown. */
   readonly isComplete: boolean;
   /** Whether its manifests are those of now: then whatever differs was changed in the account. */
@@ -31,10 +31,10 @@ export interface BaseView {
  * Units of different manifests describe the same object if kind and id are equal; without an id, if
  * the address is.
  */
-export const objectOf = ({ kind, unit }: KindUnit): string => `${kind.name} ${unit.liveId ?? unit.address}`;
+export const objectOf = ({ kind, unit }: Pair): string => `${kind.name} ${unit.liveId ?? unit.address}`;
 
 /** The units of the manifests of these kinds, by `objectOf`. */
-export const unitsByObject = (account: AccountView, ofKinds: readonly Kind[] = kinds): ReadonlyMap<string, KindUnit> =>
+export const unitsByObject = (account: Account, ofKinds: readonly Kind[] = kinds): ReadonlyMap<string, Pair> =>
   new Map(
     ofKinds.flatMap((kind) =>
       kind
@@ -57,7 +57,7 @@ export function baseView(
   const isComplete = unread.length === 0;
   const message = `The manifests at the base ref need a list that could not be read (${unread.join(", ")}), so the origin of the differences is unknown.`;
   const problems: readonly Problem[] = isComplete ? [] : [{ code: "I_BASE_UNREAD", severity: "info", message }];
-  const unitByObject = isNow ? new Map<string, KindUnit>() : unitsByObject(account);
+  const unitByObject = isNow ? new Map<string, Pair>() : unitsByObject(account);
   return { view: { account, unitByObject, locate, ignored: account.ignored, isComplete, isNow }, problems };
 }
 
@@ -70,7 +70,7 @@ export function ofSameKinds(manifests: readonly Manifest[], compared: readonly M
 /** The differences of one unit, each with its origin. It is `unknown` without a base. */
 export function withOrigin(
   found: DiffResult,
-  { kind, unit, live }: KindUnit & { readonly live: unknown },
+  { kind, unit, live }: Pair & { readonly live: unknown },
   base: BaseView | undefined,
 ): DiffResult {
   if (base === undefined || !base.isComplete) return markOrigin(found, undefined);
@@ -85,7 +85,7 @@ type RemovedOf = (change: Change<DraftFacts>) => Cause | undefined;
 
 /** What kept a value protected at the base and is gone. */
 function removedOf(
-  { kind: { schemas }, unit: now, live, before }: KindUnit & { readonly live: unknown; readonly before: Unit },
+  { kind: { schemas }, unit: now, live, before }: Pair & { readonly live: unknown; readonly before: Unit },
   { account, locate }: BaseView,
 ): RemovedOf | undefined {
   if (schemas === undefined || live === undefined || account.isDrift) return undefined;

@@ -1,4 +1,4 @@
-import { type AccountView, type DiffResult, emptyDiff } from "../kinds/kind.ts";
+import { type Account, type DiffResult, emptyDiff } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
 import { kindNames, schemasAddress } from "../kinds/manifests.ts";
 import { readableElsewhere, readSchemas } from "../kinds/schemas.ts";
@@ -16,7 +16,7 @@ import type { Compared } from "./compare.ts";
 // What is kept of integrations that no unit stands for: they are gone, or no manifest selects them any more.
 
 interface Input {
-  readonly account: AccountView;
+  readonly account: Account;
   readonly reads: Reads;
   /** All of the project. */
   readonly compared: Pick<Compared, "objects" | "found">;
@@ -79,7 +79,7 @@ function unselected({ id, name }: LiveIntegration, kept: KeptIntegration): strin
 }
 
 interface Said {
-  readonly account: AccountView;
+  readonly account: Account;
   readonly said: string;
   readonly command?: string;
   readonly live?: LiveIntegration;
@@ -104,7 +104,7 @@ function finding(id: string, { identity: [before] }: KeptIntegration, { account,
 const ended = (id: string, kept: KeptIntegration): DiffResult => ({ ...emptyDiff, kept: { ...kept, id, schemas: new Map() } });
 
 /** The integration that was created in its place: one that nothing is known of, if there is one. */
-function twinOf(id: string, { identity: [, ...of] }: KeptIntegration, { list, kept }: AccountView): LiveIntegration | undefined {
+function twinOf(id: string, { identity: [, ...of] }: KeptIntegration, { list, kept }: Account): LiveIntegration | undefined {
   const alike = list(integrations).items.filter(
     ({ id: other, source, destination }) => other !== id && sameJson([source?.name, source?.type, destination?.id], of),
   );

@@ -1,5 +1,5 @@
 import { kindNamed, lists } from "../kinds/index.ts";
-import { type AccountView, emptyDiff, type Kind, type KindUnit, type ReadNeeds, type Unit } from "../kinds/kind.ts";
+import { type Account, emptyDiff, type Kind, type Pair, type ReadNeeds, type Unit } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
 import { kindNames, schemasAddress } from "../kinds/manifests.ts";
 import { integrationMatcher, selectIntegrations } from "../kinds/select.ts";
@@ -201,13 +201,13 @@ const isRecent = (createdAt: string | undefined, now: Date): boolean =>
   createdAt !== undefined && Math.abs(now.getTime() - Date.parse(createdAt)) < newForMs;
 
 interface ReleasedInput {
-  readonly account: AccountView;
+  readonly account: Account;
   readonly base: BaseView;
   readonly compared: Pick<Compared, "objects" | "parts">;
   readonly reads: Reads;
   readonly needs: ReadNeeds;
   /** Called with the live object of each, which is read for its columns, and what the current manifests have of it. */
-  readonly onLive: ((base: KindUnit, now: Unit | undefined, live: unknown) => void) | undefined;
+  readonly onLive: ((base: Pair, now: Unit | undefined, live: unknown) => void) | undefined;
 }
 
 /**
@@ -254,7 +254,7 @@ async function releasedObjects({ account, base, compared, reads, needs, onLive }
 }
 
 /** The relations that the base manifests declare and the current ones do not. Those of an object that is released itself are not listed. */
-function releasedRelations(base: BaseView, account: AccountView): readonly Released[] {
+function releasedRelations(base: BaseView, account: Account): readonly Released[] {
   const all = [...base.unitByObject].filter(([, { kind }]) => kind.related !== undefined);
   const current = unitsByObject(account, [...new Set(all.map(([, { kind }]) => kind))]);
   return all.flatMap(([object, { kind, unit: before }]) => {
@@ -268,16 +268,16 @@ function releasedRelations(base: BaseView, account: AccountView): readonly Relea
 }
 
 /** The same for an integration and its schemas. */
-const keyOf = ({ kind, unit: { liveId = "" } }: KindUnit): string =>
+const keyOf = ({ kind, unit: { liveId = "" } }: Pair): string =>
   `${kind.schemas !== undefined || kind.name === kindNames.integration ? kindNames.integration : kind.name} ${liveId}`;
 
-const managedColumns = async ({ kind, unit }: KindUnit, live: unknown, view: AccountView): Promise<number> =>
+const managedColumns = async ({ kind, unit }: Pair, live: unknown, view: Account): Promise<number> =>
   kind.diff(unit, live, view).size?.managedColumns ?? 0;
 
-const nameOf = ({ unit: { liveId = "", address } }: KindUnit, { account }: BaseView): string =>
+const nameOf = ({ unit: { liveId = "", address } }: Pair, { account }: BaseView): string =>
   nameOfLive(liveId, account) ?? parseAddress(address)?.name ?? "";
 
-const nameOfLive = (id: string, account: AccountView): string | undefined =>
+const nameOfLive = (id: string, account: Account): string | undefined =>
   lists.map((list) => account.list(list).byId.get(id)?.name).find((name) => name !== undefined);
 
 // A selector by live name covers what has such a name. A rename in the account takes an integration out of it, and nothing in the manifests
@@ -299,7 +299,7 @@ interface Coverage {
 }
 
 interface CoverageInput {
-  readonly account: AccountView;
+  readonly account: Account;
   readonly reads: Reads;
   readonly needs: ReadNeeds;
 }

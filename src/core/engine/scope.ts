@@ -1,5 +1,5 @@
 import { kinds } from "../kinds/index.ts";
-import type { AccountView, Kind, KindUnit } from "../kinds/kind.ts";
+import type { Account, Kind, Pair } from "../kinds/kind.ts";
 import { nameMatcher, namesMatcher } from "../kinds/patterns/names.ts";
 import { type Address, isRelation, kindOf, mayMatchKind, objectAddress, objectPattern } from "../model/address.ts";
 import { isObject } from "../model/json/json.ts";
@@ -10,7 +10,7 @@ import type { IgnoreEntry } from "../model/settings/config.ts";
 import { didYouMean } from "../text/suggest.ts";
 
 /** What of an account a scope needs. Without it, only a relation has another address, that of its tag. */
-type Addresses = Pick<AccountView, "addressesOf">;
+type Addresses = Pick<Account, "addressesOf">;
 
 const unread: Addresses = { addressesOf: (address) => [address, objectAddress(address)] };
 
@@ -102,7 +102,7 @@ const isCurrent = ({ until }: IgnoreEntry, today: string): boolean => until === 
 
 /**
  * The `ignore` entries of the config that have not expired on that day, and a warning for each that
- * has. An entry's address may be a glob, and includes what `AccountView.addressesOf` says. Its path includes
+ * has. An entry's address may be a glob, and includes what `Account.addressesOf` says. Its path includes
  * everything below it, with a glob for each segment: `/schemas/*` + `/tables/audit_*`.
  */
 export function ignoring(
@@ -143,7 +143,7 @@ interface Miss {
 
 /** The paths of `ignore` entries, looked for in the compared objects while these are in memory. */
 export interface IgnoredPaths {
-  readonly look: (unit: KindUnit, live: unknown, account: Addresses & Pick<AccountView, "list">) => void;
+  readonly look: (unit: Pair, live: unknown, account: Addresses & Pick<Account, "list">) => void;
   /** Entries that match an object, and whose path no such object has. */
   readonly missing: ReadonlyMap<IgnoreEntry, Miss>;
 }
@@ -178,7 +178,7 @@ export function ignoredPaths(entries: readonly IgnoreEntry[], today: string): Ig
 const nodeFields: ReadonlySet<string> = new Set(["enabled", "hashed", "syncMode", "cursorField"]);
 
 /** Undefined if the object, or what its manifest declares, has the path, or if that is not known. */
-function missIn({ kind, unit: { address, manifest } }: KindUnit, live: unknown, names: readonly string[]): Miss | undefined {
+function missIn({ kind, unit: { address, manifest } }: Pair, live: unknown, names: readonly string[]): Miss | undefined {
   if (live === undefined) return undefined;
   const { spec } = manifest;
   const isNode = kind.schemas !== undefined && nodeFields.has(names.at(-1) ?? "");

@@ -3,7 +3,7 @@ import { idOf, memberOf, type Part, shownText, textOf } from "../model/decode.ts
 import { defined, type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { NotKept } from "../model/plan.ts";
-import type { AccountView, LiveView } from "./kind.ts";
+import type { Account, LiveView } from "./kind.ts";
 
 // A kind lists the fields of its live objects once. What is read, compared, written, shown and verified follows from the rows.
 
@@ -80,7 +80,7 @@ export function sentInVain(
     wanted,
     live,
   }: { readonly address: Address; readonly path: Pointer; readonly wanted: unknown; readonly live: JsonValue | undefined },
-  account: AccountView,
+  account: Account,
 ): NotKept | undefined {
   const earlier = account.notKept.get(address)?.get(path);
   if (earlier === undefined || !sameJson(earlier.wanted, wanted) || !sameJson(earlier.live, live ?? null) || account.ignored(address, path))

@@ -7,10 +7,10 @@ import type { Blocked, Deferred, DraftItem } from "../model/plan.ts";
 import type { Listed } from "../model/service.ts";
 import type { Code } from "../model/titles.ts";
 import { shellWord } from "../text/shell.ts";
-import { type AccountView, type DiffResult, emptyDiff, type Identity, type Unit, type Units } from "./kind.ts";
+import { type Account, type DiffResult, emptyDiff, type Identity, type Unit, type Units } from "./kind.ts";
 
 /** The pinned id, else the bound one, else one that was recovered; undefined if there is none. */
-export function boundIdentity(manifest: Manifest, account: AccountView): Identity | undefined {
+export function boundIdentity(manifest: Manifest, account: Account): Identity | undefined {
   const bound = account.bindings.get(manifest.address)?.id;
   const id = manifest.id ?? bound;
   const recovered = account.recovered.get(manifest.address);
@@ -60,7 +60,7 @@ export const otherwise = (address: Address, repair: string): string =>
   `If it is the same, bind it. Otherwise, ${repair} in the service; until then, --exclude ${shellWord(address)} leaves the manifest out.`;
 
 /** What is recorded for the object `id`, under the manifest's address or under the one that it was renamed from. */
-export function recordOf(manifest: Manifest, id: string, account: AccountView): Binding | undefined {
+export function recordOf(manifest: Manifest, id: string, account: Account): Binding | undefined {
   const own = account.bindings.get(manifest.address);
   if (own?.id === id) return own;
   const from = renamedFrom(manifest, id, account);
@@ -68,12 +68,12 @@ export function recordOf(manifest: Manifest, id: string, account: AccountView): 
 }
 
 /** The address that the object `id` is or was recorded under, if no manifest has that address any more. */
-export function renamedFrom(manifest: Manifest, id: string, { lookup }: AccountView): Address | undefined {
+export function renamedFrom(manifest: Manifest, id: string, { lookup }: Account): Address | undefined {
   return lookup.recorded.get(id)?.find((address) => kindOf(address) === manifest.kind && !lookup.manifests.has(address));
 }
 
 /** The other manifests that have the object `id` in their records. */
-export const recordedFor = (manifest: Manifest, id: string, { lookup }: AccountView): readonly Address[] =>
+export const recordedFor = (manifest: Manifest, id: string, { lookup }: Account): readonly Address[] =>
   (lookup.recorded.get(id) ?? []).filter(
     (address) => address !== manifest.address && kindOf(address) === manifest.kind && lookup.manifests.has(address),
   );
@@ -85,7 +85,7 @@ export const recordedFor = (manifest: Manifest, id: string, { lookup }: AccountV
 export function bindItem(
   manifest: Manifest,
   live: { readonly id: string; readonly name: string | undefined },
-  account: AccountView,
+  account: Account,
   record: Omit<Binding, "id"> = {},
 ): readonly DraftItem[] {
   const { id } = live;
@@ -121,7 +121,7 @@ const emptyBind = ({ address, kind }: Manifest, { id, name }: Parameters<typeof 
 /** The units of manifests that describe one object each, and those that have none. `desired`: what a manifest that waits would create. */
 export function unitPerManifest<Spec>(
   manifests: readonly Manifest[],
-  { identities }: AccountView,
+  { identities }: Account,
   desired: (spec: Spec) => JsonValue = () => null,
 ): Units<Unit & { readonly manifest: Manifest<Spec> }> {
   const units: (Unit & { readonly manifest: Manifest<Spec> })[] = [];

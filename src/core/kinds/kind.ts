@@ -19,12 +19,12 @@ import type { LabelRoots } from "./patterns/labels.ts";
 interface Selection {
   selectors(manifest: Manifest): readonly IntegrationSelector[];
   /** Whether manifests name the integration, so that its rename is known. */
-  covers(manifest: Manifest, id: string, account: AccountView): boolean;
+  covers(manifest: Manifest, id: string, account: Account): boolean;
   /** What an integration loses that the manifest no longer selects: a clause. May read it. */
   lost(
     manifest: Manifest,
     id: string,
-    run: { readonly account: AccountView; readonly reads: Reads; readonly needs: ReadNeeds },
+    run: { readonly account: Account; readonly reads: Reads; readonly needs: ReadNeeds },
   ): Promise<string>;
 }
 
@@ -60,7 +60,7 @@ interface IntegrationNaming {
  * What was read of the account, with the project and the records. A value that no kind
  * changes.
  */
-export interface AccountView {
+export interface Account {
   readonly manifests: readonly Manifest[];
   /** The manifests that belong to other targets only. */
   readonly elsewhere: ReadonlySet<Address>;
@@ -136,8 +136,8 @@ export interface Unit {
   readonly liveId?: string;
 }
 
-/** A unit of any kind. */
-export interface KindUnit {
+/** The desired side of one object, and its kind. */
+export interface Pair {
   readonly kind: Kind;
   readonly unit: Unit;
 }
@@ -231,7 +231,7 @@ export interface Conflict {
 /** How import writes manifests for live objects that have none. */
 export interface ImportedObjects<Live extends NamedObject = NamedObject> {
   /** The live objects, if they are not those of the kind's list. */
-  objects?(account: AccountView): readonly Live[];
+  objects?(account: Account): readonly Live[];
   /** Why no manifest is written for an object, such as "is a draft". */
   skips?(live: Live): string | undefined;
   /** The ids of objects that are imported with this one. */
@@ -245,7 +245,7 @@ export interface ImportedObjects<Live extends NamedObject = NamedObject> {
 }
 
 export interface ImportContext {
-  readonly account: AccountView;
+  readonly account: Account;
   /** Of the new manifest. */
   readonly name: string;
   /** The name of the manifest that a live object has after the import, if it has one. */
@@ -272,26 +272,26 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   /** How `get` prints these objects; absent if it does not. */
   readonly liveView?: LiveView;
   /** The lists that comparing this manifest needs. */
-  lists(manifest: Manifest, defaults: Pick<AccountView, "taggedBy" | "isDrift" | "extended">): readonly List[];
+  lists(manifest: Manifest, defaults: Pick<Account, "taggedBy" | "isDrift" | "extended">): readonly List[];
   /** The list in which the service shows these objects; absent if it has none (assets). */
   readonly list?: List<NamedObject>;
   /** Absent if import writes its manifests in another way, or none. */
   readonly imported?: ImportedObjects;
-  identify?(manifest: Manifest, account: AccountView): Identity;
+  identify?(manifest: Manifest, account: Account): Identity;
   /** Manifests that describe the same object, as far as the manifests and the records show it. */
   conflicts?(manifests: readonly Manifest[], bindings: Bindings): readonly Conflict[];
   /** Where a spec can have the value of a field of the live object; absent: only at the same path. */
   places?(path: Pointer): readonly Pointer[];
   /** What `bind --accept` records for a live object; absent: only the id. */
   baseline?(manifest: Manifest): Omit<Binding, "id">;
-  units(manifests: readonly Manifest[], account: AccountView): Units<U>;
+  units(manifests: readonly Manifest[], account: Account): Units<U>;
   /** Reads what comparing the unit needs beyond the lists; undefined: the object is gone. Called for units with a liveId. */
   observe?(unit: U, reads: Reads, needs: ReadNeeds): Promise<Live | undefined>;
-  diff(unit: U, live: Live | undefined, account: AccountView): DiffResult;
+  diff(unit: U, live: Live | undefined, account: Account): DiffResult;
   /** Absent if its manifests have no selectors of integrations. */
   readonly selection?: Selection;
   /** The live ids of the resources that the manifest relates the object to; undefined if the plan shows each relation that it does not. */
-  related?(manifest: Manifest, account: AccountView): ReadonlySet<string> | undefined;
+  related?(manifest: Manifest, account: Account): ReadonlySet<string> | undefined;
   /** Of the kind whose units are the schemas of integrations. */
   readonly schemas?: SchemasOf<U, Live>;
   /** Whether an object that is created as `desired` starts to replicate data at once. */

@@ -3,7 +3,7 @@ import type { LiveIntegration } from "../model/live.ts";
 import type { Manifest } from "../model/manifest.ts";
 import { getOrAdd, groupBy } from "../model/maps.ts";
 import type { List, Listed } from "../model/service.ts";
-import type { AccountView } from "./kind.ts";
+import type { Account } from "./kind.ts";
 import { integrations } from "./lists.ts";
 
 /** The objects of a list that was read, and by what they are searched for, so that comparing n objects takes n steps and not n². */
@@ -39,7 +39,7 @@ export interface AccountLookup {
 }
 
 /** The account with its lookup. Call it again after its manifests, records or lists are replaced. */
-export function indexed(account: Omit<AccountView, "lookup">): AccountView {
+export function indexed(account: Omit<Account, "lookup">): Account {
   const { manifests, bindings, earlierCreates } = account;
   const recorded = [
     ...[...bindings].map(([address, { id }]) => ({ address, id })),

@@ -6,7 +6,7 @@ import { getOrAdd, once } from "../model/maps.ts";
 import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { candidateTexts } from "./identity.ts";
-import type { AccountView, Identity } from "./kind.ts";
+import type { Account, Identity } from "./kind.ts";
 import { integrations } from "./lists.ts";
 import { indexed } from "./lookup.ts";
 import { integrationAddress, isIntegration, isSchemaConfig, schemasAddress } from "./manifests.ts";
@@ -38,20 +38,20 @@ export function fromIdentity(address: Address, name: string, identity: Identity 
 
 const unresolved = (name: string, code: Code, message: string): Selected => ({ state: "unresolved", code, message, name });
 
-const integrationManifests = (account: AccountView): readonly Manifest<IntegrationSpec>[] => account.manifests.filter(isIntegration);
+const integrationManifests = (account: Account): readonly Manifest<IntegrationSpec>[] => account.manifests.filter(isIntegration);
 
 /** The name of a live integration in addresses. */
-export const nameInAddresses = (id: string, { naming }: AccountView): string => naming.ofLive.get(id) ?? id;
+export const nameInAddresses = (id: string, { naming }: Account): string => naming.ofLive.get(id) ?? id;
 
 /** The address of the schemas of a selected integration. */
-export const schemasOf = (selected: Selected, { naming }: AccountView): Address => {
+export const schemasOf = (selected: Selected, { naming }: Account): Address => {
   const { name } = selected;
   if (selected.state === "found") return schemasAddress(naming.ofLive.get(selected.id) ?? name);
   return schemasAddress(naming.ofManifest.get(integrationAddress(name)) ?? name);
 };
 
 /** The account in which the manifests have these live objects. */
-export function withIdentities(account: AccountView, identities: AccountView["identities"]): AccountView {
+export function withIdentities(account: Account, identities: Account["identities"]): Account {
   const identified = indexed({ ...account, identities });
   const named = { ...identified, naming: namingOf(identified) };
   return { ...named, addressesOf: addressesIn(named) };
@@ -63,7 +63,7 @@ export function withIdentities(account: AccountView, identities: AccountView["id
  * manifest whose name is the live name of another integration is called by its address. So what a manifest is called does not depend on
  * other manifests, nor what an integration without one is called on any.
  */
-function namingOf(account: AccountView): AccountView["naming"] {
+function namingOf(account: Account): Account["naming"] {
   const before = account.list(integrations).items.filter(({ id }) => !account.fresh.has(id));
   const owners = new Map<string, string | undefined>();
   for (const { id, name } of before) owners.set(name, owners.has(name) ? undefined : id);
@@ -87,14 +87,14 @@ function namingOf(account: AccountView): AccountView["naming"] {
   return { ofLive, ofManifest, manifests };
 }
 
-function addressesIn(account: AccountView): AccountView["addressesOf"] {
+function addressesIn(account: Account): Account["addressesOf"] {
   const configs = once(() => selectingConfigs(account));
   return (address) =>
     kindOf(address) === schemasKind ? [address, ...(configs().get(address) ?? [])] : [...new Set([address, objectAddress(address)])];
 }
 
 /** The SchemaConfigs that select each integration, by the address of its schemas. */
-function selectingConfigs(account: AccountView): ReadonlyMap<Address, readonly Address[]> {
+function selectingConfigs(account: Account): ReadonlyMap<Address, readonly Address[]> {
   const found = new Map<Address, Address[]>();
   for (const config of account.manifests.filter(isSchemaConfig))
     for (const selected of selectedBy(config.spec, account)) getOrAdd(found, schemasOf(selected, account), () => []).push(config.address);
@@ -102,10 +102,10 @@ function selectingConfigs(account: AccountView): ReadonlyMap<Address, readonly A
 }
 
 /** Whether a SchemaConfig selects the integration whose schemas have this address. */
-export const isConfigured = (schemas: Address, { addressesOf }: AccountView): boolean => addressesOf(schemas).length > 1;
+export const isConfigured = (schemas: Address, { addressesOf }: Account): boolean => addressesOf(schemas).length > 1;
 
 /** The integrations that a SchemaConfig selects. */
-export function selectedBy({ integration, integrations: selector }: SchemaConfigSpec, account: AccountView): readonly Selected[] {
+export function selectedBy({ integration, integrations: selector }: SchemaConfigSpec, account: Account): readonly Selected[] {
   if (integration !== undefined) return [selectIntegration(integration, account)];
   return selector === undefined ? [] : selectIntegrations(selector, account);
 }
@@ -115,7 +115,7 @@ export const unknownIntegration = (name: string, known: readonly string[]): stri
   `No manifest and no integration in the account has the name ${JSON.stringify(name)}.${didYouMean(name, known)}`;
 
 /** One integration: by live id, by the name of a manifest, else by the only live integration of that name. */
-export function selectIntegration(ref: IntegrationRef, account: AccountView): Selected {
+export function selectIntegration(ref: IntegrationRef, account: Account): Selected {
   if (typeof ref === "object") return { state: "found", id: ref.id, name: nameInAddresses(ref.id, account) };
   const address = integrationAddress(ref);
   if (account.lookup.manifests.has(address)) return fromIdentity(address, ref, account.identities.get(address));
@@ -136,7 +136,7 @@ export function selectIntegration(ref: IntegrationRef, account: AccountView): Se
 }
 
 /** The live integrations, sorted by their names in addresses. */
-export const integrationsByName = (account: AccountView): readonly LiveIntegration[] =>
+export const integrationsByName = (account: Account): readonly LiveIntegration[] =>
   account.list(integrations).items.toSorted((a, b) => byText(nameInAddresses(a.id, account), nameInAddresses(b.id, account)));
 
 /** What selectors match of an integration. */
@@ -155,7 +155,7 @@ export function integrationMatcher(selector: IntegrationSelector = {}): (integra
 }
 
 /** The names and labels of live integrations, by id. */
-export function integrationNames(account: AccountView): (liveId: string) => IntegrationNames {
+export function integrationNames(account: Account): (liveId: string) => IntegrationNames {
   return (liveId) => {
     const manifest = account.naming.manifests.get(liveId);
     const known = [manifest?.name, account.list(integrations).byId.get(liveId)?.name].filter((name) => name !== undefined);
@@ -164,7 +164,7 @@ export function integrationNames(account: AccountView): (liveId: string) => Inte
 }
 
 /** The scope of an integration's labels; undefined if the project has no Classification. */
-export function labelScopes(account: AccountView): ((liveId: string) => LabelScope) | undefined {
+export function labelScopes(account: Account): ((liveId: string) => LabelScope) | undefined {
   const { columnLabels } = account;
   if (columnLabels === undefined) return undefined;
   const namesOf = integrationNames(account);
@@ -176,7 +176,7 @@ export function labelScopes(account: AccountView): ((liveId: string) => LabelSco
 }
 
 /** Every integration that a selector matches, in the order of their labels in addresses. Labels match manifests only. */
-export function selectIntegrations(selector: IntegrationSelector, account: AccountView): readonly Selected[] {
+export function selectIntegrations(selector: IntegrationSelector, account: Account): readonly Selected[] {
   const matches = integrationMatcher(selector);
   const declared = new Set<string>();
   const found = new Map<string, Selected>();

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../model/json/json.ts";
 import type { Manifest, Reference, TagRef } from "../model/manifest.ts";
-import { type AccountView, type DiffResult, emptyDiff } from "./kind.ts";
+import { type Account, type DiffResult, emptyDiff } from "./kind.ts";
 import { kindNames, tagAddress } from "./manifests.ts";
 import { fromIdentity } from "./select.ts";
 
@@ -16,7 +16,7 @@ export const tagReferences = (tags: readonly TagRef[] | undefined, pointer: stri
 export function tagIds(
   { address }: Manifest,
   { tags, desired }: { readonly tags: readonly TagRef[] | undefined; readonly desired: JsonValue },
-  account: AccountView,
+  account: Account,
 ): { readonly ids: readonly string[] | undefined } | { readonly instead: DiffResult } {
   if (tags === undefined) return { ids: undefined };
   const ids: string[] = [];

@@ -4,7 +4,7 @@ import { addAll } from "../model/maps.ts";
 import type { Problem, ProblemText } from "../model/problem.ts";
 import { andMore } from "../text/lists.ts";
 import { didYouMean } from "../text/suggest.ts";
-import type { AccountView } from "./kind.ts";
+import type { Account } from "./kind.ts";
 import { integrations } from "./lists.ts";
 import { isIntegration, isPolicy, isRuleSet, isSchemaConfig, isTag, kindNames } from "./manifests.ts";
 import { nameMatcher, namePatterns } from "./patterns/names.ts";
@@ -113,7 +113,7 @@ function doubledIds(manifest: Manifest): readonly Problem[] {
 }
 
 /** What names can match: each manifest of an integration with its live object, and each other live integration. */
-function everyIntegration({ manifests, naming, list, identities }: AccountView): readonly IntegrationNames[] {
+function everyIntegration({ manifests, naming, list, identities }: Account): readonly IntegrationNames[] {
   const { items, byId } = list(integrations);
   const declared = manifests.filter(isIntegration).map(({ address, name, labels }) => {
     const identity = identities.get(address);
@@ -127,7 +127,7 @@ function everyIntegration({ manifests, naming, list, identities }: AccountView):
 }
 
 /** Names and globs of selectors that no integration has. `others`: names of integrations that this target or this read does not have. */
-export function selectorProblems(manifests: readonly Manifest[], account: AccountView, others: readonly string[]): readonly Problem[] {
+export function selectorProblems(manifests: readonly Manifest[], account: Account, others: readonly string[]): readonly Problem[] {
   const selectors = manifests.flatMap(writtenSelectors).filter(({ selector }) => selector.names !== undefined);
   if (selectors.length === 0) return [];
   const all = everyIntegration(account);

@@ -13,7 +13,7 @@ import type { Client, ClientOptions } from "../service/client.ts";
 import type { CallReport } from "../service/request.ts";
 
 /** An open account; `close` ends its connections. */
-export interface Account {
+export interface OpenAccount {
   readonly client: Client;
   readonly close: () => Promise<void>;
 }
@@ -36,7 +36,7 @@ interface AccountOptions {
 export type AccountProject = Pick<Project, "settings"> & Partial<Pick<Project, "locate">>;
 
 /** Opens the target's account; `embedded:FILE` starts the embedded service in this process. Throws DimsyncError if the settings do not lead to one. */
-export async function openAccount(project: AccountProject, options: AccountOptions): Promise<Account> {
+export async function openAccount(project: AccountProject, options: AccountOptions): Promise<OpenAccount> {
   const { settings } = project;
   if (settings.baseUrl === "") throw noAccount(settings.target, true);
   const embedded = settings.baseUrl.startsWith("embedded:") ? await startEmbedded(settings) : undefined;

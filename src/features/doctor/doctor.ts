@@ -13,7 +13,7 @@ import type { Listing } from "../../core/model/service.ts";
 import { accountName } from "../../core/model/settings/config.ts";
 import { describeSecret } from "../../core/model/settings/secret.ts";
 import type { Code } from "../../core/model/titles.ts";
-import { type Account, openAccount } from "../../core/operations/account.ts";
+import { type OpenAccount, openAccount } from "../../core/operations/account.ts";
 import { probeStore, readRecords } from "../../core/operations/open-records.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { projectGitState, type RunEnvironment } from "../../core/operations/session.ts";
@@ -105,7 +105,7 @@ async function serviceChecks(project: Project, run: RunEnvironment): Promise<rea
   const onCall = ({ dateMs }: CallReport): void => {
     if (dateMs !== undefined) times = [dateMs, Date.now()];
   };
-  let account: Account;
+  let account: OpenAccount;
   try {
     account = await openAccount(project, { ...run, readOnly: true, onCall });
   } catch (error) {

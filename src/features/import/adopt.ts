@@ -1,5 +1,5 @@
 import { kinds } from "../../core/kinds/index.ts";
-import type { AccountView, Identity, ImportedObjects } from "../../core/kinds/kind.ts";
+import type { Account, Identity, ImportedObjects } from "../../core/kinds/kind.ts";
 import { integrations } from "../../core/kinds/lists.ts";
 import { kindNames, schemaConfigAddress } from "../../core/kinds/manifests.ts";
 import { type Address, type Binding, byText, kindOf, toAddress } from "../../core/model/address.ts";
@@ -15,7 +15,7 @@ import { type DocumentText, documentText } from "./document-text.ts";
 
 interface AdoptionInput {
   /** With the project's manifests and the objects that they are identified with. The lists have whole objects. */
-  readonly account: AccountView;
+  readonly account: Account;
   /** Whether the pinned id of a manifest may be that of another account. */
   readonly mayBePinnedElsewhere: (manifest: Manifest) => boolean;
   /** Addresses of manifests of other targets only. */

@@ -5,7 +5,7 @@ import { cachedReads, type RunReads } from "../../core/engine/reads/cached-reads
 import { readAccount, readWhole } from "../../core/engine/reads/read-account.ts";
 import { scopeOf } from "../../core/engine/scope.ts";
 import { kindNamed, kinds, lists } from "../../core/kinds/index.ts";
-import type { AccountView } from "../../core/kinds/kind.ts";
+import type { Account } from "../../core/kinds/kind.ts";
 import { accountLists } from "../../core/kinds/lookup.ts";
 import { isSchemaConfig } from "../../core/kinds/manifests.ts";
 import { nameMatcher, namesMatcher } from "../../core/kinds/patterns/names.ts";
@@ -263,7 +263,7 @@ function targetNotices(changed: readonly LimitedManifest[], what: (are: string) 
 }
 
 /** The account in which the adopted manifests are identified with their objects. */
-function withBindings(account: AccountView, { bindings }: Adoption): AccountView {
+function withBindings(account: Account, { bindings }: Adoption): Account {
   const found = [...bindings].map(([address, { id }]) => [address, { state: "found", id, by: "binding" }] as const);
   return withIdentities(account, new Map([...account.identities, ...found]));
 }

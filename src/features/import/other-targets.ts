@@ -1,5 +1,5 @@
 import { manifestKindNamed } from "../../core/kinds/index.ts";
-import type { AccountView, Identity } from "../../core/kinds/kind.ts";
+import type { Account, Identity } from "../../core/kinds/kind.ts";
 import { integrationAddress, isSchemaConfig } from "../../core/kinds/manifests.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { type Address, type Bindings, toAddress } from "../../core/model/address.ts";
@@ -54,7 +54,7 @@ export interface LimitedManifest {
 
 interface LimitInput {
   /** With the objects of the import. */
-  readonly account: AccountView;
+  readonly account: Account;
   readonly target: string;
   readonly others: readonly OtherTarget[];
   readonly isSelected: (address: Address) => boolean;

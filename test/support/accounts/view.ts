@@ -1,5 +1,5 @@
 import { kinds } from "../../../src/core/kinds/index.ts";
-import { type AccountView, type DiffResult, emptyDiff, type Identity } from "../../../src/core/kinds/kind.ts";
+import { type Account, type DiffResult, emptyDiff, type Identity } from "../../../src/core/kinds/kind.ts";
 import { type LiveTag, tags } from "../../../src/core/kinds/lists.ts";
 import { accountLists, indexed } from "../../../src/core/kinds/lookup.ts";
 import { withIdentities } from "../../../src/core/kinds/select.ts";
@@ -70,7 +70,7 @@ export const nothingElse = {
 } as const;
 
 /** Members of a view, and lists. */
-export interface SmallAccount extends Partial<AccountView> {
+export interface SmallAccount extends Partial<Account> {
   readonly integrations?: readonly LiveIntegration[];
   readonly tags?: readonly LiveTag[];
   readonly users?: readonly LiveUser[];
@@ -80,7 +80,7 @@ export interface SmallAccount extends Partial<AccountView> {
  * The account as read, with all objects identified in the order of kinds. `more` replaces members
  * of the small account.
  */
-export function accountViewOf(manifests: readonly Manifest[], { integrations, tags, users, ...more }: SmallAccount = {}): AccountView {
+export function accountViewOf(manifests: readonly Manifest[], { integrations, tags, users, ...more }: SmallAccount = {}): Account {
   const identities = new Map<Address, Identity>();
   const lists = {
     integrations: integrations ?? [liveIntegration("8f1c", "Orders", "orders-pg"), liveIntegration("b27d", "Billing", "billing-pg")],
@@ -106,7 +106,7 @@ export function accountViewOf(manifests: readonly Manifest[], { integrations, ta
  * The differences for the manifests of one kind. Tags are compared with the tags of the view, other
  * objects with the lists.
  */
-export function foundIn(view: AccountView, kindName: string): DiffResult {
+export function foundIn(view: Account, kindName: string): DiffResult {
   const kind = kinds.find(({ name }) => name === kindName);
   if (kind === undefined) throw new Error(`There is no kind ${kindName}.`);
   const { units, blocked, deferred, problems } = kind.units(

@@ -1,5 +1,5 @@
 import pLimit from "p-limit";
-import type { AccountView, DiffResult, KindUnit, TableTest } from "../../kinds/kind.ts";
+import type { Account, DiffResult, Pair, TableTest } from "../../kinds/kind.ts";
 import { isRuleSet, isSchemaConfig, manifestOfSchemas, schemasAddress } from "../../kinds/manifests.ts";
 import { type LabelScope, labelRoots } from "../../kinds/patterns/labels.ts";
 import { type Question, scan, tablesToRead, unknownColumns, withColumns } from "../../kinds/schemas.ts";
@@ -27,7 +27,7 @@ import type { LoadedProject, PlanOptions, Round } from "../session.ts";
 import { exemptionProblems, exemptionUse } from "./exemptions.ts";
 
 /** A unit after its comparison. `live` is undefined if the object is gone. */
-export interface CheckedUnit extends KindUnit {
+export interface CheckedUnit extends Pair {
   readonly live: unknown;
   readonly difference: DiffResult;
 }
@@ -66,7 +66,7 @@ interface Others {
 
 /** What the round has read. */
 interface CheckedAccount {
-  readonly account: AccountView;
+  readonly account: Account;
   /** The manifests of this round's scope. */
   readonly compared: readonly Manifest[];
   readonly claimColumns: ClaimColumns;
@@ -133,7 +133,7 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
 /**
  * In the plan of a pull request, a column keeps the labels that it has at the base: a policy that uses a label covers the columns that lose it, too.
  */
-function withLabelsOfBase(account: AccountView, { columnLabels: now }: LoadedProject, { base, isReview }: PlanOptions): AccountView {
+function withLabelsOfBase(account: Account, { columnLabels: now }: LoadedProject, { base, isReview }: PlanOptions): Account {
   const before = isReview === true ? base?.columnLabels : undefined;
   if (before === undefined) return account;
   const defined = [...new Set([...(now?.defined ?? []), ...before.defined])].sort();
@@ -283,7 +283,7 @@ const waiting = ({ view, evaluator, namesOf }: Check, deferred: readonly Deferre
   });
 
 /** Of an integration that does not exist yet; `address` is that of its schemas. */
-function namesOfManifest(address: Address, { lookup }: AccountView): IntegrationNames {
+function namesOfManifest(address: Address, { lookup }: Account): IntegrationNames {
   const manifest = lookup.manifests.get(manifestOfSchemas(address) ?? "");
   return { names: manifest === undefined ? [] : [manifest.name], labels: manifest?.labels ?? {} };
 }

@@ -1,4 +1,4 @@
-import type { KindUnit, LostProtection, Unit } from "../../kinds/kind.ts";
+import type { LostProtection, Pair, Unit } from "../../kinds/kind.ts";
 import { isPolicy } from "../../kinds/manifests.ts";
 import type { LabelScope } from "../../kinds/patterns/labels.ts";
 import { scan } from "../../kinds/schemas.ts";
@@ -189,7 +189,7 @@ export function protectionTallies({ base, head }: Pick<Review, "base" | "head">,
   const [ignoreBefore, ignoreNow] = [base.settings?.ignore ?? [], head.settings.ignore].map((all) => canonicalJson(all));
   return {
     add(
-      { kind, unit: before }: KindUnit,
+      { kind, unit: before }: Pair,
       now: Unit | undefined,
       { live, planned, lost: lostLabels }: { readonly live: unknown; readonly planned: ReviewedTree["planned"]; readonly lost: LostLabels },
     ): void {

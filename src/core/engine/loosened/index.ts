@@ -1,4 +1,4 @@
-import type { KindUnit, Unit } from "../../kinds/kind.ts";
+import type { Pair, Unit } from "../../kinds/kind.ts";
 import { integrationNames, labelScopes } from "../../kinds/select.ts";
 import { eachChange } from "../../model/changes.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
@@ -22,7 +22,7 @@ interface LoosenedCheck {
   /** The schemas of an integration that no SchemaConfig selects. */
   readonly checkTree: (liveId: string, live: LiveSchemas) => void;
   /** An integration that the base manifests select and those of now do not, or not with this object. */
-  readonly checkReleased: (base: KindUnit, now: Unit | undefined, live: unknown) => void;
+  readonly checkReleased: (base: Pair, now: Unit | undefined, live: unknown) => void;
   /** Call it only if every read succeeded. */
   readonly entries: (released: readonly Released[]) => readonly Loosened[];
 }

@@ -1,5 +1,5 @@
 import { lists } from "../../kinds/index.ts";
-import type { AccountView } from "../../kinds/kind.ts";
+import type { Account } from "../../kinds/kind.ts";
 import type { Project } from "../../manifests/project.ts";
 import type { List, Listed, Reads } from "../../model/service.ts";
 import { type KnownRecords, observeAccount } from "../observe.ts";
@@ -15,7 +15,7 @@ export async function readAccount(
   project: Project,
   records: KnownRecords,
   { reads, today }: { readonly reads: RunReads; readonly today: string },
-): Promise<{ readonly account: AccountView; readonly suspicions: readonly string[] }> {
+): Promise<{ readonly account: Account; readonly suspicions: readonly string[] }> {
   const { manifests, settings } = project;
   // A list that can't be read ends the command here; observeAccount would only report it.
   await Promise.all(lists.map((list) => reads.list(list)));

@@ -9,7 +9,7 @@ import { isError, type Problem } from "../../model/problem.ts";
 import { isSecretReference } from "../../model/settings/secret.ts";
 import { writtenDocument, writtenIn } from "../fields.ts";
 import { bindItem, recordOf } from "../identity.ts";
-import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
+import { type Account, type DiffResult, emptyDiff } from "../kind.ts";
 import { changedLeaves, createChanges, leafDigests } from "../leaves.ts";
 import { assetFields, integrations, type LiveAsset, users } from "../lists.ts";
 import { tagIds } from "../tags.ts";
@@ -19,7 +19,7 @@ import { referencesIn } from "./references.ts";
 
 type AssetManifest = Manifest<AssetSpec>;
 
-export function createdAsset(manifest: AssetManifest, account: AccountView): DiffResult {
+export function createdAsset(manifest: AssetManifest, account: Account): DiffResult {
   const { spec, address } = manifest;
   const { problems, ...written } = ownersIn(manifest, account);
   if (problems.some(isError)) return { ...emptyDiff, problems };
@@ -51,7 +51,7 @@ export function createdAsset(manifest: AssetManifest, account: AccountView): Dif
 /** The owners as they are written. */
 function ownersIn(
   manifest: AssetManifest,
-  account: AccountView,
+  account: Account,
 ): { readonly owners?: readonly string[]; readonly problems: readonly Problem[] } {
   const { owners } = manifest.spec;
   return owners === undefined
@@ -63,7 +63,7 @@ function ownersIn(
 interface Known {
   readonly manifest: AssetManifest;
   readonly id: string;
-  readonly account: AccountView;
+  readonly account: Account;
   readonly declared: JsonObject;
   readonly digests: Readonly<Record<Pointer, string>>;
   /** The asset as a read or integrations show it; undefined if none does. */
@@ -81,7 +81,7 @@ interface Known {
  * Compares with what the service shows, and the rest with the digests of what was sent. If nothing is recorded, the rest is not sent
  * unless the manifest raises secretVersion; then everything is sent, so that it is recorded from then on.
  */
-export function updatedAsset(manifest: AssetManifest, live: Pick<Known, "id" | "asset">, account: AccountView): DiffResult {
+export function updatedAsset(manifest: AssetManifest, live: Pick<Known, "id" | "asset">, account: Account): DiffResult {
   const known = knownOf(manifest, live, account);
   const { id } = live;
   const { record, isVersionRaised, digests, shown, versionBefore } = known;
@@ -120,7 +120,7 @@ export function updatedAsset(manifest: AssetManifest, live: Pick<Known, "id" | "
 const fieldCount = ({ declared, manifest: { spec } }: Known): number =>
   leavesOf(declared).length + (spec.secretVersion === undefined ? 0 : 1);
 
-function knownOf(manifest: AssetManifest, { id, asset }: Pick<Known, "id" | "asset">, account: AccountView): Known {
+function knownOf(manifest: AssetManifest, { id, asset }: Pick<Known, "id" | "asset">, account: Account): Known {
   const { spec } = manifest;
   const declared = writable(spec);
   const record = recordOf(manifest, id, account);
@@ -200,7 +200,7 @@ const hasMember = (document: JsonObject, path: Pointer): boolean =>
 const isRead = (path: Pointer, asset: LiveAsset | undefined): boolean => asset !== undefined && hasMember(shownOf(asset), path);
 
 /** Where a read shows another value than the manifest has, apart from the name. Owners can be ids or e-mail addresses. */
-function readDifferences({ spec }: AssetManifest, asset: LiveAsset | undefined, account: AccountView): readonly Pointer[] {
+function readDifferences({ spec }: AssetManifest, asset: LiveAsset | undefined, account: Account): readonly Pointer[] {
   if (asset === undefined) return [];
   const { items } = account.list(users);
   return writtenIn(assetFields).flatMap((name) => {

@@ -7,7 +7,7 @@ import type { Problem } from "../../model/problem.ts";
 import { bindCommand, resolveCommand } from "../../text/shell.ts";
 import { unknownValue } from "../hints.ts";
 import { blocked, boundIdentity, goneObject, unitPerManifest, unreadable } from "../identity.ts";
-import type { AccountView, Conflict, DiffResult, Identity, ImportedObjects, Kind, Unit } from "../kind.ts";
+import type { Account, Conflict, DiffResult, Identity, ImportedObjects, Kind, Unit } from "../kind.ts";
 import { assetFields, assets, integrations, type LiveAsset, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { tagReferences } from "../tags.ts";
@@ -173,7 +173,7 @@ function withoutFlat(found: DiffResult): DiffResult {
 }
 
 /** Pin, binding, then what the records and the integrations show about assets with the same name and type. */
-function identify(manifest: Manifest<AssetSpec>, account: AccountView): Identity {
+function identify(manifest: Manifest<AssetSpec>, account: Account): Identity {
   const bound = boundIdentity(manifest, account);
   if (bound !== undefined) return bound;
   const duplicates = duplicatesOf(manifest, account);
@@ -187,7 +187,7 @@ function identify(manifest: Manifest<AssetSpec>, account: AccountView): Identity
   return blocked("E_UNBOUND", message, bindCommand(manifest.address));
 }
 
-function ofDuplicate(manifest: Manifest<AssetSpec>, { address, id, hasManifest }: Duplicate, { goneIds }: AccountView): Identity {
+function ofDuplicate(manifest: Manifest<AssetSpec>, { address, id, hasManifest }: Duplicate, { goneIds }: Account): Identity {
   if (id === undefined) {
     const message = `An earlier run sent a create for ${address}, which has the same name and type, and never received the response. Nothing is created until you resolve it.`;
     return blocked("E_UNKNOWN_OUTCOME", message, resolveCommand(address));
@@ -203,7 +203,7 @@ function severalDuplicates(duplicates: readonly Duplicate[]): Identity {
 }
 
 /** An asset in the account that may be this one. */
-function lookalike(manifest: Manifest<AssetSpec>, account: AccountView): Identity | undefined {
+function lookalike(manifest: Manifest<AssetSpec>, account: Account): Identity | undefined {
   const candidates = lookalikes(manifest, account);
   const [candidate] = candidates;
   if (candidate === undefined) return undefined;
@@ -224,7 +224,7 @@ interface Duplicate {
 }
 
 /** Assets with the name and type of this one that another address is bound to, or that an earlier run created, ordered by address. */
-function duplicatesOf(manifest: Manifest<AssetSpec>, account: AccountView): readonly Duplicate[] {
+function duplicatesOf(manifest: Manifest<AssetSpec>, account: Account): readonly Duplicate[] {
   const { bindings, earlierCreates, lookup } = account;
   const isOther = (address: Address): boolean => address !== manifest.address && kindOf(address) === manifest.kind;
   const bound = [...bindings].filter(([address, binding]) => isOther(address) && isDuplicate(manifest, address, binding, account));
@@ -240,7 +240,7 @@ function duplicatesOf(manifest: Manifest<AssetSpec>, account: AccountView): read
 }
 
 /** Whether a bound asset has the name and type of this one. A type that nothing shows counts as equal. */
-function isDuplicate({ spec }: Manifest<AssetSpec>, address: Address, binding: Binding, account: AccountView): boolean {
+function isDuplicate({ spec }: Manifest<AssetSpec>, address: Address, binding: Binding, account: Account): boolean {
   const live = referencesIn(account.list(integrations).items).find(({ id }) => id === binding.id);
   const key = account.earlierCreates.find(({ id }) => id === binding.id)?.naturalKey;
   const manifest = account.lookup.manifests.get(address)?.spec as AssetSpec | undefined;

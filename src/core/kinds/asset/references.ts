@@ -1,7 +1,7 @@
 import { byText } from "../../model/address.ts";
 import type { LiveIntegration, LiveReference } from "../../model/live.ts";
 import type { AssetSpec, Manifest } from "../../model/manifest.ts";
-import type { AccountView } from "../kind.ts";
+import type { Account } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { isIntegration } from "../manifests.ts";
 
@@ -18,7 +18,7 @@ export function referencesIn(live: readonly LiveIntegration[]): readonly LiveRef
  * live integrations whose manifest has this asset as destination. Creating it could duplicate one
  * of them.
  */
-export function lookalikes(manifest: Manifest<AssetSpec>, account: AccountView): readonly LiveReference[] {
+export function lookalikes(manifest: Manifest<AssetSpec>, account: Account): readonly LiveReference[] {
   const { name, type } = manifest.spec;
   const sources = account.manifests
     .filter(isIntegration)

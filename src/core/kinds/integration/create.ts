@@ -5,7 +5,7 @@ import type { Pointer } from "../../model/json/pointer.ts";
 import type { IntegrationCreate, IntegrationSpec, Manifest } from "../../model/manifest.ts";
 import type { DraftItem } from "../../model/plan.ts";
 import { isError } from "../../model/problem.ts";
-import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
+import { type Account, type DiffResult, emptyDiff } from "../kind.ts";
 import { createChanges } from "../leaves.ts";
 import { users } from "../lists.ts";
 import { schemasAddress } from "../manifests.ts";
@@ -17,7 +17,7 @@ import { createOf, supersededIn } from "./settings.ts";
 
 export const ownersNeedUsers = (spec: IntegrationSpec): boolean => spec.create?.sourceConfig?.owners?.some(needsUsers) === true;
 
-export function createdIntegration(unit: IntegrationUnit, account: AccountView): DiffResult {
+export function createdIntegration(unit: IntegrationUnit, account: Account): DiffResult {
   const { manifest, destination, source, address } = unit;
   if (manifest.spec.create === undefined || destination?.state !== "found") return emptyDiff;
   const waits = resumesLater(manifest, account);
@@ -49,7 +49,7 @@ export function createdIntegration(unit: IntegrationUnit, account: AccountView):
  * The address of the schemas of an integration that must be configured before it replicates data. Only a request that resumes it makes
  * that possible: then it is created paused.
  */
-function resumesLater({ address, spec }: Manifest<IntegrationSpec>, account: AccountView): Address | undefined {
+function resumesLater({ address, spec }: Manifest<IntegrationSpec>, account: Account): Address | undefined {
   if (spec.settings?.paused !== false || !maySend(account.extended, "PATCH /v1/integrations/{id}")) return undefined;
   const schemas = schemasAddress(account.naming.ofManifest.get(address) ?? "");
   return isConfigured(schemas, account) ? schemas : undefined;

@@ -5,13 +5,13 @@ import type { IntegrationSpec, Manifest } from "../../model/manifest.ts";
 import { bindCommand } from "../../text/shell.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { blocked, boundIdentity, candidateTexts, mayHaveName, otherwise, recordedFor, renamedFrom } from "../identity.ts";
-import type { AccountView, Identity } from "../kind.ts";
+import type { Account, Identity } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { assetAddress } from "../manifests.ts";
 import { fromIdentity, type Selected } from "../select.ts";
 
 /** The destination of the manifest; undefined if it has none. */
-export function destinationOf({ spec: { destination } }: Manifest<IntegrationSpec>, account: AccountView): Selected | undefined {
+export function destinationOf({ spec: { destination } }: Manifest<IntegrationSpec>, account: Account): Selected | undefined {
   if (destination === undefined) return undefined;
   if ("id" in destination) return { state: "found", id: destination.id, name: destination.id };
   const address = assetAddress(destination.asset);
@@ -19,7 +19,7 @@ export function destinationOf({ spec: { destination } }: Manifest<IntegrationSpe
 }
 
 /** The existing source of the manifest; undefined if it has none. */
-export function sourceOf({ spec: { create } }: Manifest<IntegrationSpec>, account: AccountView): Selected | undefined {
+export function sourceOf({ spec: { create } }: Manifest<IntegrationSpec>, account: Account): Selected | undefined {
   const sourceId = create?.sourceId;
   if (sourceId === undefined) return undefined;
   if (typeof sourceId === "string") return { state: "found", id: sourceId, name: sourceId };
@@ -41,7 +41,7 @@ export function matchesKey(live: LiveIntegration, key: LookupKey): boolean {
 }
 
 /** The live integrations that match, in the order of the list. */
-function integrationsWith(key: LookupKey, { list, lookup }: AccountView): readonly LiveIntegration[] {
+function integrationsWith(key: LookupKey, { list, lookup }: Account): readonly LiveIntegration[] {
   const { name, sourceName } = key;
   const candidates =
     name !== undefined
@@ -56,7 +56,7 @@ function integrationsWith(key: LookupKey, { list, lookup }: AccountView): readon
  * Pin, binding, then a lookup: by `match`, else by source and destination, else by name, else by what
  * is recorded for a manifest that was renamed. Several matches are ambiguous; list order never decides.
  */
-export function identify(manifest: Manifest<IntegrationSpec>, account: AccountView): Identity {
+export function identify(manifest: Manifest<IntegrationSpec>, account: Account): Identity {
   const bound = boundIdentity(manifest, account);
   if (bound !== undefined) return unlessOther(manifest, bound, account);
   const key = lookupKey(manifest, account);
@@ -87,7 +87,7 @@ export function identify(manifest: Manifest<IntegrationSpec>, account: AccountVi
 }
 
 /** Of a pinned or bound integration: blocked if `match` does not select it any more, because another one may be meant. What is not shown does not differ. */
-function unlessOther(manifest: Manifest<IntegrationSpec>, bound: Identity, account: AccountView): Identity {
+function unlessOther(manifest: Manifest<IntegrationSpec>, bound: Identity, account: Account): Identity {
   const { match } = manifest.spec;
   const live = bound.state === "found" ? account.list(integrations).byId.get(bound.id) : undefined;
   if (match === undefined || live === undefined || account.fresh.has(live.id)) return bound;
@@ -114,7 +114,7 @@ function unlessOther(manifest: Manifest<IntegrationSpec>, bound: Identity, accou
  * Integrations of which the service shows only a part of the source or the destination, such as drafts, and that may be what a create would make:
  * nothing that is shown differs, and if the source is not shown, the name does not either.
  */
-const draftsOf = (manifest: Manifest, key: LookupKey, account: AccountView): readonly LiveIntegration[] =>
+const draftsOf = (manifest: Manifest, key: LookupKey, account: Account): readonly LiveIntegration[] =>
   account.list(integrations).items.filter(({ id, name, source, destination, isInCreation }) => {
     const shown = [
       [source?.name, key.sourceName],
@@ -128,7 +128,7 @@ const draftsOf = (manifest: Manifest, key: LookupKey, account: AccountView): rea
     return shown.every(([live, wanted]) => !live || live === wanted) && (!!hasSource || mayHaveName(manifest, name));
   });
 
-function lookupKey(manifest: Manifest<IntegrationSpec>, account: AccountView): LookupKey | Identity {
+function lookupKey(manifest: Manifest<IntegrationSpec>, account: Account): LookupKey | Identity {
   const { match, create } = manifest.spec;
   if (match !== undefined) return match;
   if (create === undefined) return { name: manifest.name };
@@ -140,7 +140,7 @@ function lookupKey(manifest: Manifest<IntegrationSpec>, account: AccountView): L
 }
 
 /** The source that a create would have: a new one, by its name and type, or an existing one, by its id. */
-function sourceKey(manifest: Manifest<IntegrationSpec>, account: AccountView): LookupKey | Identity {
+function sourceKey(manifest: Manifest<IntegrationSpec>, account: Account): LookupKey | Identity {
   const config = manifest.spec.create?.sourceConfig;
   if (config !== undefined) return { sourceName: config.name, sourceType: config.type };
   const source = sourceOf(manifest, account);
@@ -170,7 +170,7 @@ function ambiguous(found: readonly LiveIntegration[], key: LookupKey): Identity 
 function managedElsewhere(
   manifest: Manifest<IntegrationSpec>,
   found: readonly LiveIntegration[],
-  { key, account }: { readonly key: LookupKey; readonly account: AccountView },
+  { key, account }: { readonly key: LookupKey; readonly account: Account },
 ): Identity | undefined {
   const owners = found.map(({ id }) => recordedFor(manifest, id, account)[0]);
   if (owners.includes(undefined)) return undefined;
@@ -194,7 +194,7 @@ function expectedKey({ spec }: Manifest<IntegrationSpec>): LookupKey | undefined
  * The one integration that is as the manifest expects, and whose records name a manifest that does not exist any more. Import
  * writes manifests without `match`, so nothing else would find it after the manifest gets another name.
  */
-function renamed(manifest: Manifest<IntegrationSpec>, account: AccountView): LiveIntegration | undefined {
+function renamed(manifest: Manifest<IntegrationSpec>, account: Account): LiveIntegration | undefined {
   const key = expectedKey(manifest);
   const [first, ...others] = key === undefined ? [] : integrationsWith(key, account);
   if (first === undefined || others.length > 0 || renamedFrom(manifest, first.id, account) === undefined) return undefined;
@@ -220,7 +220,7 @@ function existingIntegration(manifest: Manifest<IntegrationSpec>, similar: reado
   return blocked("E_UNBOUND", message, first && bindCommand(manifest.address, first.id));
 }
 
-function missing(manifest: Manifest<IntegrationSpec>, key: LookupKey, account: AccountView): Identity {
+function missing(manifest: Manifest<IntegrationSpec>, key: LookupKey, account: Account): Identity {
   const wanted = expectedKey(manifest);
   const expected = wanted === undefined ? [] : integrationsWith(wanted, account);
   const taken = wanted === undefined || expected.length === 0 ? undefined : managedElsewhere(manifest, expected, { key: wanted, account });

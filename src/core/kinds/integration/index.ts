@@ -4,7 +4,7 @@ import type { LiveIntegration, LiveReference } from "../../model/live.ts";
 import type { IntegrationSpec, Manifest, Reference } from "../../model/manifest.ts";
 import { unknownValue } from "../hints.ts";
 import { bindItem, goneObject, recordOf, unitPerManifest } from "../identity.ts";
-import { type AccountView, type DiffResult, emptyDiff, type ImportedObjects, type Kind } from "../kind.ts";
+import { type Account, type DiffResult, emptyDiff, type ImportedObjects, type Kind } from "../kind.ts";
 import { details, integrations, settingNames, unshownIntegration, users } from "../lists.ts";
 import { kindNames, schemasAddress } from "../manifests.ts";
 import { isConfigured } from "../select.ts";
@@ -134,7 +134,7 @@ export const integration: Kind<IntegrationUnit, LiveIntegration> = {
 
 const shownOf = ({ name, type }: LiveReference) => defined({ name: name || undefined, type: type || undefined });
 
-function adopted(unit: IntegrationUnit, live: LiveIntegration | undefined, account: AccountView): DiffResult {
+function adopted(unit: IntegrationUnit, live: LiveIntegration | undefined, account: Account): DiffResult {
   if (live === undefined) return emptyDiff;
   const { manifest, address } = unit;
   const { id } = live;

@@ -13,7 +13,7 @@ import {
 import type { Difference, DraftFacts, DraftItem, PathChange } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { sentInVain } from "../fields.ts";
-import type { AccountView } from "../kind.ts";
+import type { Account } from "../kind.ts";
 import { details, settingNames as names, settings } from "../lists.ts";
 
 type Name = keyof IntegrationSettings;
@@ -66,7 +66,7 @@ interface SettingsUnit {
 export function settingChanges(
   { address, manifest }: SettingsUnit,
   live: LiveIntegration,
-  { account, requires }: { readonly account: AccountView; readonly requires: () => readonly string[] },
+  { account, requires }: { readonly account: Account; readonly requires: () => readonly string[] },
 ): Pick<Difference, "items" | "manual" | "unverifiable" | "notKept"> {
   const declared = declaredIn(manifest.spec).map(([name, wanted]) => ({ name, path: `/${name}`, wanted, live: liveSetting(live, name) }));
   const unshown = declared.flatMap(({ path, live: shown }) => (shown === undefined ? [path] : []));
@@ -104,7 +104,7 @@ function updateOf(
     open,
     requires,
     isDrift,
-  }: Pick<AccountView, "isDrift"> & { readonly open: readonly Compared[]; readonly requires: () => readonly string[] },
+  }: Pick<Account, "isDrift"> & { readonly open: readonly Compared[]; readonly requires: () => readonly string[] },
 ): readonly DraftItem[] {
   if (open.length === 0) return [];
   const changes = open.map(({ name, path, wanted, live: before }): PathChange<DraftFacts> => {

@@ -14,7 +14,7 @@ import type { NodeCause, TablePath } from "../../model/schema-tree.ts";
 import { andMore } from "../../text/lists.ts";
 import { nodeText } from "../../text/paths.ts";
 import { unreadable } from "../identity.ts";
-import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
+import { type Account, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { isSchemaConfig, kindNames, manifestOfSchemas } from "../manifests.ts";
 import { selectedBy } from "../select.ts";
@@ -133,7 +133,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
 const isAnswer = ({ code, status }: ServiceError): boolean =>
   (code === "E_SERVICE_STATUS" || code === "E_MALFORMED_ANSWER" || code === "E_UNAUTHORIZED") && status !== 401;
 
-function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account: AccountView): DiffResult {
+function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account: Account): DiffResult {
   const { address, liveId, name, rules } = unit;
   if (live === undefined) {
     const message = `GET of the integration ${liveId} returns 404: it is gone from the account. Correct the manifest that selects it.`;
@@ -199,7 +199,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
 interface KeptInput {
   readonly tree: LiveSchemas;
   readonly evaluation: Evaluation;
-  readonly account: AccountView;
+  readonly account: Account;
   readonly obligations: Obligations | undefined;
 }
 
@@ -231,7 +231,7 @@ const discovering = ({ address, liveId, rules }: SchemaConfigUnit, why?: string)
 interface UpdateInput {
   readonly live: ObservedSchemas;
   readonly evaluation: Evaluation;
-  readonly account: AccountView;
+  readonly account: Account;
   readonly changes: readonly NodeChange[];
 }
 

@@ -11,7 +11,7 @@ import { andMore } from "../../text/lists.ts";
 import { neverReviewedText } from "../../text/never-reviewed.ts";
 import { nodeText } from "../../text/paths.ts";
 import { shellWord } from "../../text/shell.ts";
-import type { AccountView } from "../kind.ts";
+import type { Account } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { labelsOf } from "../patterns/labels.ts";
 import { labelScopes } from "../select.ts";
@@ -23,7 +23,7 @@ import type { SchemaConfigUnit } from "./units.ts";
 export function reviewColumns(
   { address, name: nameInAddress, liveId: id, rules }: SchemaConfigUnit,
   live: LiveSchemas,
-  { review, account }: { readonly review: ColumnReview; readonly account: AccountView },
+  { review, account }: { readonly review: ColumnReview; readonly account: Account },
 ): ColumnDifference {
   const name = account.list(integrations).byId.get(id)?.name || nameInAddress;
   const { isReviewed, added, gone } = review.compare({ address, id, name }, live);

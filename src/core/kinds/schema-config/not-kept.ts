@@ -4,7 +4,7 @@ import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { NotKept } from "../../model/plan.ts";
 import { nodesAt, riskOf } from "../../model/schema-tree.ts";
-import type { AccountView } from "../kind.ts";
+import type { Account } from "../kind.ts";
 import type { IsLeftOut, NodeChange } from "./evaluation.ts";
 import type { SchemaConfigUnit } from "./units.ts";
 
@@ -19,7 +19,7 @@ const isFixed = ({ enabledPatchSettings: settings }: Pick<LiveTable, "enabledPat
 export function leavingOut(
   { address }: Pick<SchemaConfigUnit, "address">,
   tree: LiveSchemas,
-  account: AccountView,
+  account: Account,
 ): { readonly isLeftOut: IsLeftOut; readonly found: readonly NotKept[] } {
   const known = account.notKept.get(address);
   const found: NotKept[] = [];

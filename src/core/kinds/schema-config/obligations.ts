@@ -8,7 +8,7 @@ import { isEnabled, nodesAt } from "../../model/schema-tree.ts";
 import { andMore } from "../../text/lists.ts";
 import { nodeText } from "../../text/paths.ts";
 import { giveUpCommand } from "../../text/shell.ts";
-import type { AccountView, DiffResult } from "../kind.ts";
+import type { Account, DiffResult } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { managedAt, managedEnabled } from "./scan.ts";
 import type { SchemaConfigUnit } from "./units.ts";
@@ -28,7 +28,7 @@ export interface Obligations {
 
 interface Input {
   readonly tree: LiveSchemas;
-  readonly account: AccountView;
+  readonly account: Account;
   readonly before: KeptIntegration;
 }
 

@@ -5,7 +5,7 @@ import type { NodePath } from "../../model/nodes.ts";
 import type { Field, NodeCause } from "../../model/schema-tree.ts";
 import type { Reads } from "../../model/service.ts";
 import { countList } from "../../text/counts.ts";
-import type { AccountView, LostProtection, LostTests, ReadNeeds, UnitChange } from "../kind.ts";
+import type { Account, LostProtection, LostTests, ReadNeeds, UnitChange } from "../kind.ts";
 import { labelScopes } from "../select.ts";
 import { type Config, compileConfig, makeRuleProgram } from "./compiled-config.ts";
 import { tablesToRead } from "./coverage.ts";
@@ -105,7 +105,7 @@ export function removedCause(
 export async function lostBySelector(
   config: Config,
   id: string,
-  { account, reads, needs }: { readonly account: AccountView; readonly reads: Reads; readonly needs: ReadNeeds },
+  { account, reads, needs }: { readonly account: Account; readonly reads: Reads; readonly needs: ReadNeeds },
 ): Promise<string> {
   const program = makeRuleProgram([compileConfig(config, ruleSetsIn(account.manifests))]);
   const rules = withLabels(newRuleCache(program), () => labelScopes(account)?.(id));

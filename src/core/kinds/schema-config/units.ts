@@ -6,7 +6,7 @@ import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { enumerate } from "../../text/describe.ts";
 import { andMore } from "../../text/lists.ts";
-import type { AccountView, Unit, Units } from "../kind.ts";
+import type { Account, Unit, Units } from "../kind.ts";
 import { isSchemaConfig } from "../manifests.ts";
 import { labelScopes, type Selected, schemasOf, selectedBy } from "../select.ts";
 import { type CompiledConfig, type Config, compileConfig, makeRuleProgram, uniqueProblems } from "./compiled-config.ts";
@@ -29,14 +29,14 @@ export interface SchemaConfigUnit extends Unit {
 }
 
 /** The units of all SchemaConfigs of the account. */
-export const schemaUnits = (account: AccountView): Units<SchemaConfigUnit> => units(account.manifests.filter(isSchemaConfig), account);
+export const schemaUnits = (account: Account): Units<SchemaConfigUnit> => units(account.manifests.filter(isSchemaConfig), account);
 
 /**
  * One unit per selected integration, with every SchemaConfig that selects it; equal priorities are
  * an error. The integrations of a SchemaConfig with invalid rules are blocked, because its other rules alone could
  * do the opposite of what its author wants.
  */
-export function units(configs: readonly Config[], account: AccountView): Units<SchemaConfigUnit> {
+export function units(configs: readonly Config[], account: Account): Units<SchemaConfigUnit> {
   const problems: Problem[] = [];
   const sets = ruleSetsIn(account.manifests);
   const compiled = configs.map((config) => compileConfig(config, sets, { isDocumented: account.extended === undefined }));
@@ -117,7 +117,7 @@ export function desiredOf(layers: readonly CompiledConfig[]): JsonObject {
 }
 
 /** What the SchemaConfig selects. A reference to nothing is a problem. */
-function checkedSelection(config: Config, account: AccountView, problems: Problem[]): readonly Selected[] {
+function checkedSelection(config: Config, account: Account, problems: Problem[]): readonly Selected[] {
   const selected = selectedBy(config.spec, account);
   const [first] = selected;
   if (first?.state !== "unresolved" || first.code === "E_DEPENDENCY" || config.spec.integration === undefined) return selected;

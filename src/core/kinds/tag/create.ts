@@ -2,7 +2,7 @@ import { defined, type JsonObject } from "../../model/json/json.ts";
 import { locationIn } from "../../model/manifest.ts";
 import type { DraftItem } from "../../model/plan.ts";
 import { fold } from "../../text/suggest.ts";
-import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
+import { type Account, type DiffResult, emptyDiff } from "../kind.ts";
 import { createChanges } from "../leaves.ts";
 import { users } from "../lists.ts";
 import { plainEmailWarning, unclearUserProblem, userIdOf } from "../users.ts";
@@ -10,7 +10,7 @@ import type { TagUnit } from "./fields.ts";
 import { relations } from "./relations.ts";
 
 /** The POST of a tag, after which its relations can be sent. It takes the owner as the id of a user. */
-export function createdTag(unit: TagUnit, account: AccountView): DiffResult {
+export function createdTag(unit: TagUnit, account: Account): DiffResult {
   const { manifest, address } = unit;
   const { name, description, owner: ref = "" } = manifest.spec;
   const { items: known } = account.list(users);

@@ -4,7 +4,7 @@ import type { DraftFacts, DraftItem, NotKept, PathChange } from "../../model/pla
 import type { Problem } from "../../model/problem.ts";
 import { differsInSpace } from "../../text/values.ts";
 import { sentInVain, type WrittenName, writtenIn } from "../fields.ts";
-import type { AccountView, Unit } from "../kind.ts";
+import type { Account, Unit } from "../kind.ts";
 import { type LiveTag, tagFields, users } from "../lists.ts";
 import { isUser, plainEmailWarning, unclearUserProblem, userToWrite } from "../users.ts";
 
@@ -27,7 +27,7 @@ export const fieldCount = fields.length;
 export function fieldChanges(
   unit: TagUnit,
   live: LiveTag,
-  account: AccountView,
+  account: Account,
 ): { readonly items: readonly DraftItem[]; readonly problems: readonly Problem[]; readonly notKept: readonly NotKept[] } {
   const { manifest, address } = unit;
   const owner = ownerToWrite(unit, live, account);
@@ -56,7 +56,7 @@ export function fieldChanges(
 }
 
 /** The owner as text; undefined if there is none. */
-function ownerToWrite(unit: TagUnit, live: LiveTag, { list }: AccountView): string | undefined | Problem {
+function ownerToWrite(unit: TagUnit, live: LiveTag, { list }: Account): string | undefined | Problem {
   const { owner } = unit.manifest.spec;
   const { items } = list(users);
   if (owner === undefined || isUser(live.owner, owner, items)) return live.owner;
@@ -68,7 +68,7 @@ function ownerToWrite(unit: TagUnit, live: LiveTag, { list }: AccountView): stri
 const descriptionToWrite = ({ description }: TagSpec, live: LiveTag): string | undefined =>
   description === "" && live.description === undefined ? undefined : (description ?? live.description);
 
-const ignoredFields = ({ address }: TagUnit, live: LiveTag, { ignored }: AccountView): readonly Field[] =>
+const ignoredFields = ({ address }: TagUnit, live: LiveTag, { ignored }: Account): readonly Field[] =>
   fields.filter((field) => live[field] !== undefined && ignored(address, `/${field}`));
 
 /** These fields keep their live value. */

@@ -5,7 +5,7 @@ import { bindCommand } from "../../text/shell.ts";
 import { fold, nearest, suggestion } from "../../text/suggest.ts";
 import { columnsOf, type Fields, readOnlyMessage, unintendedIn, writtenDocument } from "../fields.ts";
 import { bindItem, blocked, boundIdentity, candidateTexts, goneObject, recordedFor, unitPerManifest, unreadable } from "../identity.ts";
-import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";
+import { type Account, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { integrations, type LiveTag, tagFields, tags, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { needsUsers } from "../users.ts";
@@ -145,7 +145,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
   },
 };
 
-function lookUp(manifest: Manifest<TagSpec>, account: AccountView): Identity {
+function lookUp(manifest: Manifest<TagSpec>, account: Account): Identity {
   const name = JSON.stringify(manifest.spec.name);
   const live = account.list(tags);
   const found = live.byName.get(manifest.spec.name) ?? [];
@@ -165,7 +165,7 @@ function lookUp(manifest: Manifest<TagSpec>, account: AccountView): Identity {
 }
 
 /** No tag has exactly this name. It is created only if none has it in another form, either. */
-function missing(manifest: Manifest<TagSpec>, account: AccountView): Identity {
+function missing(manifest: Manifest<TagSpec>, account: Account): Identity {
   const { name } = manifest.spec;
   const { items, byName } = account.list(tags);
   const near = nearest(name, byName.keys());

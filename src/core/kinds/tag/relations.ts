@@ -6,7 +6,7 @@ import { getOrAdd, once } from "../../model/maps.ts";
 import type { Blocked, Deferred, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { andMore } from "../../text/lists.ts";
-import type { AccountView, DiffResult } from "../kind.ts";
+import type { Account, DiffResult } from "../kind.ts";
 import { integrations, type LiveTag, users } from "../lists.ts";
 import { assetAddress, integrationAddress, isTag, kindNames, schemasAddress } from "../manifests.ts";
 import { fromIdentity, integrationMatcher, nameInAddresses, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
@@ -33,7 +33,7 @@ type Relations = Pick<DiffResult, "items" | "manual" | "blocked" | "deferred" | 
  * One POST for each declared relation that the live tag lacks. If the tag is exclusive, one DELETE for each relation that is not declared, or a
  * manual step if it is not possible.
  */
-export function relations(unit: TagUnit, live: Taggable, account: AccountView): Relations {
+export function relations(unit: TagUnit, live: Taggable, account: Account): Relations {
   const { manifest } = unit;
   const targets = (manifest.spec.resources ?? []).flatMap((target, index) => targetsOf(target, `/spec/resources/${index}`, account));
   const byId = new Map<string, Target>();
@@ -60,7 +60,7 @@ export function relations(unit: TagUnit, live: Taggable, account: AccountView): 
 }
 
 /** The live ids that the manifest lists or selects. */
-export const relatedIds = ({ resources = [] }: TagSpec, account: AccountView): ReadonlySet<string> =>
+export const relatedIds = ({ resources = [] }: TagSpec, account: Account): ReadonlySet<string> =>
   new Set(
     resources
       .flatMap((target) => targetsOf(target, "", account))
@@ -82,12 +82,12 @@ const unknownIntegration = ({ manifest, address }: TagUnit, pointer: string, { c
   problemIn(manifest, pointer, { code, message: `${address} lists an integration. ${message}` });
 
 /** Whether the entry names a manifest of other targets only. */
-const isElsewhere = (target: TagResource, { elsewhere }: AccountView): boolean =>
+const isElsewhere = (target: TagResource, { elsewhere }: Account): boolean =>
   ("asset" in target && elsewhere.has(assetAddress(target.asset))) ||
   ("integration" in target && typeof target.integration === "string" && elsewhere.has(integrationAddress(target.integration)));
 
 /** The live resources of one entry of `spec.resources`. */
-function targetsOf(target: TagResource, pointer: string, account: AccountView): readonly Target[] {
+function targetsOf(target: TagResource, pointer: string, account: Account): readonly Target[] {
   if (isElsewhere(target, account)) return [];
   if ("integration" in target)
     return [{ type: "Integration", selected: selectIntegration(target.integration, account), pointer: `${pointer}/integration` }];
@@ -108,7 +108,7 @@ function missingRelations(
   unit: TagUnit,
   live: Taggable,
   targets: ReadonlyMap<string, Target>,
-  account: AccountView,
+  account: Account,
 ): Pick<Relations, "items" | "blocked" | "problems"> {
   const related = new Set(live.taggedResources?.map(({ id }) => id));
   const missing = [...targets].filter(([id]) => !related.has(id)).sort(([a], [b]) => byText(a, b));
@@ -130,7 +130,7 @@ function missingRelations(
 }
 
 /** The manifests of a resource, by type and id: if one of them is bound to another id meanwhile, a relation with this id must not be sent. */
-function manifestsById({ identities }: AccountView): ReadonlyMap<string, readonly Address[]> {
+function manifestsById({ identities }: Account): ReadonlyMap<string, readonly Address[]> {
   const found = new Map<string, Address[]>();
   const types = [
     ["Integration", integrationAddress("")],
@@ -187,7 +187,7 @@ interface Declared {
   readonly declared: ReadonlyMap<string, Target>;
   /** What the manifest lists and is not known: each of the other relations may be it. */
   readonly unknown: readonly string[];
-  readonly account: AccountView;
+  readonly account: Account;
 }
 
 /** The relations that an exclusive tag has and no entry declares. */
@@ -237,7 +237,7 @@ interface KnownResource {
 }
 
 /** By id, the resources whose type a list, a manifest or the records show; no read of a tag does. Without those that may be of several types. */
-function resourcesById(account: AccountView): ReadonlyMap<string, KnownResource> {
+function resourcesById(account: Account): ReadonlyMap<string, KnownResource> {
   const found = new Map<string, KnownResource | undefined>();
   const add = (type: ResourceType, id: string, name = id): void => {
     const isOther = found.has(id) && found.get(id)?.type !== type;
@@ -265,7 +265,7 @@ const hiddenByTag = "what the service hides because of the tag can become readab
 function unrelateItem(
   { manifest, address }: TagUnit,
   live: Taggable,
-  { id, type, name, account }: KnownResource & { readonly id: string; readonly account: AccountView },
+  { id, type, name, account }: KnownResource & { readonly id: string; readonly account: Account },
 ): DraftItem {
   return {
     address: `${address}#${id}`,

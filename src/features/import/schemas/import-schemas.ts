@@ -1,6 +1,6 @@
 import type { RunReads } from "../../../core/engine/reads/cached-reads.ts";
 import { readAhead } from "../../../core/engine/reads/read-account.ts";
-import type { AccountView } from "../../../core/kinds/kind.ts";
+import type { Account } from "../../../core/kinds/kind.ts";
 import { integrationAddress, isSchemaConfig, kindNames, schemaConfigAddress } from "../../../core/kinds/manifests.ts";
 import { readSchemas, type SchemaConfigUnit, schemaUnits } from "../../../core/kinds/schemas.ts";
 import { type Address, kindOf } from "../../../core/model/address.ts";
@@ -17,7 +17,7 @@ import type { Writer } from "../writer.ts";
 import { inferRules, literalSchemas } from "./infer-rules.ts";
 
 interface SchemasInput {
-  readonly account: AccountView;
+  readonly account: Account;
   readonly reads: RunReads;
   readonly writer: Writer;
   /** metadata.targets of new manifests. */
@@ -80,7 +80,7 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
 }
 
 /** What decides for each integration that a SchemaConfig selects, by live id. */
-export const unitsById = (account: AccountView): ReadonlyMap<string, SchemaConfigUnit> =>
+export const unitsById = (account: Account): ReadonlyMap<string, SchemaConfigUnit> =>
   new Map(schemaUnits(account).units.map((unit) => [unit.liveId, unit]));
 
 /** The new documents in the integration's file: its own, and those behind its schemas. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { integration } from "../../../../src/core/kinds/integration/index.ts";
-import type { AccountView } from "../../../../src/core/kinds/kind.ts";
+import type { Account } from "../../../../src/core/kinds/kind.ts";
 import { settings } from "../../../../src/core/kinds/lists.ts";
 import type { LiveIntegration } from "../../../../src/core/model/live.ts";
 import type { IntegrationSettings, Manifest } from "../../../../src/core/model/manifest.ts";
@@ -15,7 +15,7 @@ const orders = (declared: IntegrationSettings, more: Partial<Manifest> = {}): Ma
 const config = resourceOf("SchemaConfig", "orders", { integration: "orders", rules: [] });
 
 function compared(manifests: readonly Manifest[], { shown = live, ...more }: SmallAccount & { readonly shown?: LiveIntegration } = {}) {
-  const view: AccountView = accountViewOf(manifests, { integrations: [shown], extended, ...more });
+  const view: Account = accountViewOf(manifests, { integrations: [shown], extended, ...more });
   const [unit] = integration.units(manifests.slice(0, 1), view).units;
   if (unit === undefined) throw new Error("no unit");
   const found = integration.diff(unit, shown, view);
@@ -134,7 +134,7 @@ test("the schema of the manifest has exactly the settings of the table", () => {
 });
 
 test("import writes the settings that the service shows, and without the switch what to expect", () => {
-  const context = (more: Partial<AccountView>) => ({ account: accountViewOf([], more), name: "orders", nameOf: () => undefined });
+  const context = (more: Partial<Account>) => ({ account: accountViewOf([], more), name: "orders", nameOf: () => undefined });
   const { cronExpression: _, baseTime: __, agentId: ___, ...shown } = { ...details, onSchemaUpdate: "enableColumnChanges" };
   const source = { name: "orders-pg", type: "postgres" };
   expect(integration.imported?.manifest(live, context({ extended })).body).toMatchObject({

@@ -1,4 +1,4 @@
-import { type AccountView, type DiffResult, emptyDiff } from "../../../../src/core/kinds/kind.ts";
+import { type Account, type DiffResult, emptyDiff } from "../../../../src/core/kinds/kind.ts";
 import { accountLists, indexed } from "../../../../src/core/kinds/lookup.ts";
 import { compileConfig, makeRuleProgram } from "../../../../src/core/kinds/schema-config/compiled-config.ts";
 import { schemaConfig } from "../../../../src/core/kinds/schema-config/index.ts";
@@ -89,7 +89,7 @@ export interface Fleet {
   readonly live?: Readonly<Record<string, LiveSchemas | undefined>>;
   /** How "shop" was read, instead of `live`. */
   readonly read?: ObservedSchemas | undefined;
-  readonly view?: Partial<AccountView>;
+  readonly view?: Partial<Account>;
   /** The units to compare. Default: all. */
   readonly only?: (label: string) => boolean;
 }
@@ -120,7 +120,7 @@ const integration = (id: string): LiveIntegration => ({
   destination: { id: "d", name: "d", type: "snowflake" },
 });
 
-export function accountViewOf(manifests: readonly Manifest[], names: readonly string[]): AccountView {
+export function accountViewOf(manifests: readonly Manifest[], names: readonly string[]): Account {
   const list = accountLists(new Map([["integrations", names.map(integration)]]));
   return indexed({ ...nothingElse, manifests, identities: new Map(), list });
 }

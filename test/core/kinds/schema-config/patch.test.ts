@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AccountView } from "../../../../src/core/kinds/kind.ts";
+import type { Account } from "../../../../src/core/kinds/kind.ts";
 import { schemaConfig } from "../../../../src/core/kinds/schema-config/index.ts";
 import { smallerPatches } from "../../../../src/core/kinds/schema-config/patch.ts";
 import type { ObservedSchemas } from "../../../../src/core/kinds/schema-config/read.ts";
@@ -8,7 +8,7 @@ import type { SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
 import type { Reads } from "../../../../src/core/model/service.ts";
 import { column, compareFleet, config, readsOf, schema, shop, table } from "./fleet.ts";
 
-const bodies = (spec: SchemaConfigSpec, live: LiveSchemas, patch: NonNullable<AccountView["patch"]>): readonly unknown[] =>
+const bodies = (spec: SchemaConfigSpec, live: LiveSchemas, patch: NonNullable<Account["patch"]>): readonly unknown[] =>
   compareFleet({ manifests: [config(spec)], live: { shop: live }, view: { patch } }).found.flatMap(({ items }) =>
     items.flatMap(({ requests }) => requests.map(({ body }) => body)),
   );
