@@ -36,6 +36,8 @@ export type Store = "folder" | "git" | { readonly database: string };
 export interface LifeOptions {
   readonly account: AccountState;
   readonly manifests: string;
+  /** The file of labels, which another program writes and git ignores. */
+  readonly labels: string;
   /** The service behaves as its public descriptions say. */
   readonly isObserved: boolean;
   readonly store: Store;
@@ -43,8 +45,10 @@ export interface LifeOptions {
 
 export interface Life {
   readonly project: () => Project;
-  /** Replaces the manifests, in a commit of their own if there is a repository. */
+  /** Replaces the manifests, in a commit of their own. */
   readonly edit: (manifests: string) => Promise<void>;
+  /** Replaces the file of labels. */
+  readonly relabel: (labels: string) => Promise<void>;
   readonly env: Readonly<Record<string, string>>;
   readonly account: () => AccountState;
   readonly mutate: (change: (state: AccountState) => void) => void;
@@ -59,7 +63,10 @@ interface Answer {
 const lagging = 2;
 
 /** Runs `use` with a project of these manifests. */
-export async function withLife<T>({ account, manifests, isObserved, store }: LifeOptions, use: (life: Life) => Promise<T>): Promise<T> {
+export async function withLife<T>(
+  { account, manifests, labels, isObserved, store }: LifeOptions,
+  use: (life: Life) => Promise<T>,
+): Promise<T> {
   const service = await startEmbeddedService({ state: account, ...(isObserved ? { observed: true } : {}) });
   const weather: Weather = {};
   const folder = mkdtempSync(join(tmpdir(), "dimsync-life-"));
@@ -89,23 +96,28 @@ export async function withLife<T>({ account, manifests, isObserved, store }: Lif
   const cwd = join(folder, "project");
   try {
     mkdirSync(join(cwd, "manifests"), { recursive: true });
-    writeFileSync(join(cwd, ".gitignore"), ".dimsync\n");
+    writeFileSync(join(cwd, ".gitignore"), ".dimsync\nlabels.csv\n");
+    writeFileSync(join(cwd, "labels.csv"), labels);
     writeFileSync(join(cwd, "dimsync.yaml"), JSON.stringify(config));
     write(manifests);
-    if (store === "git") repositoryIn(cwd, join(folder, "remote.git"));
+    repositoryIn(cwd, store === "git" ? join(folder, "remote.git") : undefined);
     if (store !== "folder") {
       const to = store === "git" ? "git:refs/dimsync/prod" : "postgres";
       execFileSync(process.execPath, [builtCli, "records", "init", "--target=prod", `--to=${to}`], { cwd, env, stdio: "pipe" });
     }
-    if (store === "git") commitAll(cwd);
+    commitAll(cwd);
     let project = await loadProject({ cwd, env });
     const edit = async (text: string): Promise<void> => {
       write(text);
-      if (store === "git") commitAll(cwd);
+      commitAll(cwd);
+      project = await loadProject({ cwd, env });
+    };
+    const relabel = async (text: string): Promise<void> => {
+      writeFileSync(join(cwd, "labels.csv"), text);
       project = await loadProject({ cwd, env });
     };
     const mutate = (change: (state: AccountState) => void): void => service.mutate(change);
-    return await use({ project: () => project, edit, env, account: service.state, mutate, weather });
+    return await use({ project: () => project, edit, relabel, env, account: service.state, mutate, weather });
   } finally {
     proxy.closeAllConnections();
     await new Promise((done) => proxy.close(done));

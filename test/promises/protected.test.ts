@@ -2,7 +2,7 @@ import { test } from "vitest";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 import type { Store } from "./life.ts";
-import { holds } from "./matrix.ts";
+import { holds, known } from "./matrix.ts";
 
 test.each<[store: Store & string, lives: number]>([
   ["folder", runs(12, 5_000)],
@@ -12,7 +12,7 @@ test.each<[store: Store & string, lives: number]>([
   async (store, numRuns) => {
     await fc.assert(
       holds(async () => store),
-      { numRuns },
+      { numRuns, examples: [...known] },
     );
   },
   3_600_000,

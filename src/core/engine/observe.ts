@@ -57,12 +57,9 @@ interface ObserveInput {
 }
 
 /** The members of a view that neither the project nor the account has. */
-type RunView = Pick<
-  Account,
-  "isDrift" | "recovered" | "fresh" | "listUnmanaged" | "review" | "extended" | "now" | "manifestDigest" | "isRecording"
->;
+type RunView = Pick<Account, "isDrift" | "recovered" | "fresh" | "listUnmanaged" | "review" | "extended" | "now" | "isRecording">;
 
-const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set(), now: "", manifestDigest: "", isRecording: false };
+const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set(), now: "", isRecording: false };
 
 /** The records of earlier runs that say which live object a manifest has. */
 export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created"> &

@@ -1,5 +1,6 @@
 import { kinds } from "../kinds/index.ts";
 import { type Account, type DiffResult, emptyDiff, type Kind, type Pair, type Unit } from "../kinds/kind.ts";
+import { kindNames } from "../kinds/manifests.ts";
 import type { Address } from "../model/address.ts";
 import { locatedCause } from "../model/cause.ts";
 import { eachChange, withTraces } from "../model/changes.ts";
@@ -58,8 +59,16 @@ export function baseView(
   const message = `The manifests at the base ref need a list that could not be read (${unread.join(", ")}), so the origin of the differences is unknown.`;
   const problems: readonly Problem[] = isComplete ? [] : [{ code: "I_BASE_UNREAD", severity: "info", message }];
   const unitByObject = isNow ? new Map<string, Pair>() : unitsByObject(account);
-  return { view: { account, unitByObject, locate, ignored: account.ignored, isComplete, isNow }, problems };
+  const view = { account: { ...account, base: noOther }, unitByObject, locate, ignored: account.ignored, isComplete, isNow };
+  return { view, problems };
 }
+
+/** Of a comparison whose base has the same manifests. */
+const noOther = { isNow: true, schemas: () => undefined } as const;
+
+/** What a comparison needs of its base. */
+export const schemasAtBase = ({ unitByObject, isComplete, isNow }: BaseView): Account["base"] =>
+  isComplete ? { isNow, schemas: (id) => unitByObject.get(`${kindNames.schemaConfig} ${id}`)?.unit } : undefined;
 
 /** The base manifests of the kinds that are compared. Names may have changed since, so all of a kind are needed. */
 export function ofSameKinds(manifests: readonly Manifest[], compared: readonly Manifest[]): readonly Manifest[] {

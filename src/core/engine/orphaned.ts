@@ -36,15 +36,31 @@ export async function orphanedObligations({ account, reads, compared, left }: In
       // What cannot be compared says so itself.
       ![identity[0], id].some((name) => isBlocked.has(schemasAddress(name ?? ""))),
   );
-  return Promise.all(orphans.map(([id, kept]) => ofOrphan(id, kept, { account, reads })));
+  const found = await Promise.all(orphans.map(([id, kept]) => ofOrphan(id, kept, { account, reads })));
+  return found.flatMap((one) => one ?? []);
 }
 
-async function ofOrphan(id: string, kept: KeptIntegration, { account, reads }: Pick<Input, "account" | "reads">): Promise<DiffResult> {
-  const { byId } = account.list(integrations);
+async function ofOrphan(
+  id: string,
+  kept: KeptIntegration,
+  { account, reads }: Pick<Input, "account" | "reads">,
+): Promise<DiffResult | undefined> {
   const [before = id] = kept.identity;
-  const live = byId.get(id);
-  if (live !== undefined)
-    return kept.manifests === account.manifestDigest ? finding(id, kept, { account, live, said: unselected(live, kept) }) : ended(id, kept);
+  const live = account.list(integrations).byId.get(id);
+  // The manifests at the base select it, and those of now do not.
+  if (live !== undefined && account.base?.schemas(id) !== undefined) return ended(id, kept);
+  const readableOf = (one: LiveIntegration): Promise<readonly string[] | undefined> =>
+    readOr(
+      async () => {
+        const tree = await readSchemas(reads, one.id);
+        return tree && readableElsewhere(kept, tree);
+      },
+      () => undefined,
+    );
+  if (live !== undefined) {
+    const readable = await readableOf(live);
+    return readable?.length === 0 ? undefined : finding(id, kept, { account, live, said: unselected(live, kept, readable) });
+  }
   const twin = twinOf(id, kept, account);
   const nodes = counted(countKept(kept.schemas), "node");
   if (twin === undefined)
@@ -52,11 +68,7 @@ async function ofOrphan(id: string, kept: KeptIntegration, { account, reads }: P
       account,
       said: `The integration ${before} (${id}) is in no list of the service any more, and ${nodes} of it ${countKept(kept.schemas) === 1 ? "was" : "were"} kept hashed or disabled. It is gone, or the key cannot read it. If it is gone, give it up:`,
     });
-  const tree = await readOr(
-    () => readSchemas(reads, twin.id),
-    () => undefined,
-  );
-  const readable = tree === undefined ? undefined : readableElsewhere(kept, tree);
+  const readable = await readableOf(twin);
   if (readable?.length === 0) return ended(id, kept);
   const [bound] = [...account.bindings].find(([, binding]) => binding.id === id) ?? [];
   const there =
@@ -72,10 +84,14 @@ async function ofOrphan(id: string, kept: KeptIntegration, { account, reads }: P
   });
 }
 
-function unselected({ id, name }: LiveIntegration, kept: KeptIntegration): string {
+function unselected({ id, name }: LiveIntegration, kept: KeptIntegration, readable: readonly string[] | undefined): string {
   const by = new Set([...kept.schemas.values()].flatMap((tables) => [...tables.values()].flatMap((all) => all.map((nodes) => nodes.by))));
   const count = countKept(kept.schemas);
-  return `No manifest selects the integration ${name} (${id}) any more, although none has changed. ${counted(count, "node")} of it ${count === 1 ? "was" : "were"} kept hashed or disabled by ${enumerate([...by], "and")}. Select it again, or give it up:`;
+  const there =
+    readable === undefined
+      ? "its schemas cannot be read"
+      : `${andMore(readable, "node", { shown: 5 })} ${readable.length === 1 ? "is" : "are"} readable now`;
+  return `No manifest selects the integration ${name} (${id}) any more. ${enumerate([...by], "and")} kept ${counted(count, "node")} of it hashed or disabled, and ${there}. Select it again, or give it up:`;
 }
 
 interface Said {

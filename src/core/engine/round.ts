@@ -22,7 +22,7 @@ import type { PolicyCheck, Questions } from "./checks/policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
 import { checkLoosened } from "./loosened/index.ts";
 import { type ObservedAccount, observeAccount } from "./observe.ts";
-import { type BaseView, baseView, ofSameKinds, unitsByObject } from "./origin.ts";
+import { type BaseView, baseView, ofSameKinds, schemasAtBase, unitsByObject } from "./origin.ts";
 import { orphanedObligations } from "./orphaned.ts";
 import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import type { Recovered } from "./recover.ts";
@@ -70,8 +70,6 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
         recovered: recovered.ids,
         fresh,
         now: session.clock.now().toISOString(),
-        // 64 bits are enough to see a change.
-        manifestDigest: project.manifestDigest().slice("sha256:".length, "sha256:".length + 16),
         isRecording: kind === "Plan" && (session.writer !== undefined || options.isRecording === true),
         isDrift: kind === "DriftReport",
         listUnmanaged: options.listUnmanaged === true,
@@ -102,7 +100,8 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
     ...(base?.problems ?? []),
     ...lostManifests(project, records),
   ];
-  return { ...observed, problems, inScope, compared, base: base?.view, claimColumns: columnBudget() };
+  const account: Account = { ...observed.account, base: base && schemasAtBase(base.view) };
+  return { ...observed, account, problems, inScope, compared, base: base?.view, claimColumns: columnBudget() };
 }
 
 /** Names in selectors that no integration has. One of another target, and one whose entry of the list cannot be read, have theirs. */
@@ -151,7 +150,7 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
   const paths = ignoredPaths(session.project.settings.ignore, round.today);
   const questions: Questions = (liveId) => (labels === undefined ? [] : [labels.ask(liveId)]);
   const needs: ReadNeeds = {
-    policyColumns: columnsNeeded(session, policies.columnsNeeded),
+    policyColumns: columnsNeeded(session, policies.columnsNeeded, view.account.kept),
     claimColumns: view.claimColumns,
     isNew: (id) => fresh.has(id) || isRecent(view.account.list(integrations).byId.get(id)?.createdAt, session.clock.now()),
   };

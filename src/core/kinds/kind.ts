@@ -98,8 +98,8 @@ export interface Account {
   readonly kept: KeptById;
   /** ISO 8601: when the account is compared; "" if nothing is recorded. */
   readonly now: string;
-  /** Digest of the manifests. */
-  readonly manifestDigest: string;
+  /** What the manifests at the base have of the schemas of an integration, by its id. Absent if there is no base, or if it is not known. */
+  readonly base?: { readonly isNow: boolean; readonly schemas: (liveId: string) => Unit | undefined } | undefined;
   /** Whether the run may record what it finds kept. */
   readonly isRecording: boolean;
   /** Whether an `ignore` entry covers this difference; then it is neither shown nor sent. */

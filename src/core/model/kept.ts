@@ -32,8 +32,6 @@ type BySchema<T> = ReadonlyMap<string, ReadonlyMap<string | undefined, T>>;
 export interface KeptIntegration {
   /** Its name, the name and type of its source, and the id of its destination: one that is created again has the same. */
   readonly identity: readonly string[];
-  /** Digest of the manifests of the run that recorded it. */
-  readonly manifests: string;
   readonly schemas: KeptSchemas;
 }
 
@@ -50,7 +48,6 @@ export interface Kept {
 export interface KeptIntegrations {
   /** By live id, sorted: `identity`. */
   readonly ids: Readonly<Record<string, readonly string[]>>;
-  readonly manifests: string;
   readonly schemas: Readonly<Record<string, { readonly itself?: number; readonly tables: readonly KeptTables[] }>>;
 }
 
@@ -72,12 +69,12 @@ export function keptJson(byId: KeptById): Kept {
     getOrAdd(numbers, table, () => getOrAdd(numbersByText, JSON.stringify(table), () => tables.push(table) - 1));
   const groups = new Map<string, { readonly ids: Record<string, readonly string[]> } & Omit<KeptIntegrations, "ids">>();
   const known = new Map<KeptSchemas, { readonly schemas: KeptIntegrations["schemas"]; readonly text: string }>();
-  for (const [id, { identity, manifests, schemas: kept }] of [...byId].sort(byKey)) {
+  for (const [id, { identity, schemas: kept }] of [...byId].sort(byKey)) {
     const { schemas, text } = getOrAdd(known, kept, () => {
       const json = schemasJson(kept, numberOf);
       return { schemas: json, text: JSON.stringify(json) };
     });
-    const group = getOrAdd(groups, `${manifests} ${text}`, () => ({ ids: emptyRecord<readonly string[]>(), manifests, schemas }));
+    const group = getOrAdd(groups, text, () => ({ ids: emptyRecord<readonly string[]>(), schemas }));
     group.ids[id] = identity;
   }
   return { tables, integrations: [...groups.values()] };
@@ -122,7 +119,7 @@ const byKey = ([a = ""]: readonly [string | undefined, unknown], [b = ""]: reado
 export function keptById({ tables, integrations }: Kept): KeptById {
   const tableAt = (position: number): KeptTable => tables[position] ?? [];
   const byId = new Map<string, KeptIntegration>();
-  for (const { ids, manifests, schemas } of integrations) {
+  for (const { ids, schemas } of integrations) {
     const kept = new Map(
       Object.entries(schemas).map(([schema, { itself, tables: ofSchema }]) => [
         schema,
@@ -132,7 +129,7 @@ export function keptById({ tables, integrations }: Kept): KeptById {
         ]),
       ]),
     );
-    for (const [id, identity] of Object.entries(ids)) byId.set(id, { identity, manifests, schemas: kept });
+    for (const [id, identity] of Object.entries(ids)) byId.set(id, { identity, schemas: kept });
   }
   return byId;
 }

@@ -143,7 +143,6 @@ const keptTable: Reader<KeptTable> = listOf(
 );
 const keptIntegrations = members<KeptIntegrations>({
   ids: mapOf(listOf(text)),
-  manifests: text,
   schemas: mapOf(
     members<KeptIntegrations["schemas"][string]>({
       itself: optional(count),

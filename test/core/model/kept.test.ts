@@ -17,7 +17,7 @@ const hashed = (...columns: readonly string[]): KeepingNodes => ({ as: "hashed",
 const keeping = (...nodes: readonly KeepingNodes[]) => new Map([["public", new Map([["users", nodes]])]]);
 const stays = () => false;
 const identity = ["Shop", "shop-pg", "postgres", "d-12"];
-const of = (schemas: KeptSchemas) => ({ identity, manifests: "m1", schemas });
+const of = (schemas: KeptSchemas) => ({ identity, schemas });
 const first = keptNow(undefined, keeping(hashed("email", "phone")), { since: monday, isGivenUp: stays });
 const inUsers = (kept: KeptSchemas) => kept.get("public")?.get("users") ?? [];
 
@@ -90,8 +90,8 @@ test("equal tables are stored once, and so are integrations of which the same is
   expect(keptJson(byId)).toEqual({
     tables: [[{ as: "hashed", by: "SchemaConfig/pii", since: monday, columns: ["email", "phone"] }]],
     integrations: [
-      { ids: { a: identity, c: identity }, manifests: "m1", schemas: { public: { tables: [{ nodes: 0, names: ["0users"] }] } } },
-      { ids: { b: identity }, manifests: "m1", schemas: { public: { tables: [{ nodes: 0, names: ["0people"] }] } } },
+      { ids: { a: identity, c: identity }, schemas: { public: { tables: [{ nodes: 0, names: ["0users"] }] } } },
+      { ids: { b: identity }, schemas: { public: { tables: [{ nodes: 0, names: ["0people"] }] } } },
     ],
   });
 });

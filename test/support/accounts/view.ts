@@ -54,7 +54,6 @@ export const nothingElse = {
   covered: new Map(),
   kept: new Map(),
   now: "2026-11-28T08:00:00.000Z",
-  manifestDigest: "m1",
   isRecording: true,
   naming: { ofLive: new Map(), ofManifest: new Map(), manifests: new Map() },
   addressesOf: (address: Address) => [address],

@@ -1,5 +1,6 @@
 import type { ReadNeeds } from "../../kinds/kind.ts";
 import { ServiceError } from "../../model/errors.ts";
+import type { KeptById } from "../../model/kept.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import type { List, Listed, Listing, Reads } from "../../model/service.ts";
 import type { Session } from "../session.ts";
@@ -68,9 +69,20 @@ function onceBy<Args extends readonly unknown[], T>(
  */
 export type ClaimColumns = (integrationId: string, tables: number) => void;
 
-/** Which columns must be read: to review columns, all of them; otherwise those that policies check. */
-export const columnsNeeded = ({ review }: Pick<Session, "review">, byPolicies: ReadNeeds["policyColumns"]): ReadNeeds["policyColumns"] =>
-  review === undefined ? byPolicies : () => () => true;
+/** Which columns must be read: to review columns, all of them; otherwise those that policies check, and those of tables in which columns were kept. */
+export const columnsNeeded =
+  ({ review }: Pick<Session, "review">, byPolicies: ReadNeeds["policyColumns"], kept?: KeptById): ReadNeeds["policyColumns"] =>
+  (id) => {
+    if (review !== undefined) return () => true;
+    const [policies, before] = [byPolicies(id), kept?.get(id)?.schemas];
+    if (before === undefined) return policies;
+    const wasKept = (schema: string, table: string): boolean =>
+      before
+        .get(schema)
+        ?.get(table)
+        ?.some(({ columns }) => columns !== undefined) === true;
+    return (schema, table, syncMode) => wasKept(schema, table) || policies?.(schema, table, syncMode) === true;
+  };
 
 /** The tables of a run whose columns are read with one request each. */
 const mostColumnReads = 20_000;

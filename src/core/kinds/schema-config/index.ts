@@ -211,7 +211,7 @@ function keptOf({ liveId }: SchemaConfigUnit, { tree, evaluation: { keeper }, ac
   const identity = [live?.name, live?.source?.name, live?.source?.type, live?.destination?.id].map((one) => one ?? "");
   const isGivenUp = ({ path, as }: KeptBefore): boolean => obligations?.hasEnded(path, as) === true;
   const schemas = keptNow(before?.schemas, keeper.tables, { since: account.now, among: namesBeside(tree), isGivenUp });
-  return schemas.size === 0 && before === undefined ? {} : { kept: { id: liveId, identity, manifests: account.manifestDigest, schemas } };
+  return schemas.size === 0 && before === undefined ? {} : { kept: { id: liveId, identity, schemas } };
 }
 
 /** The schema of a new integration may not be discovered yet. */

@@ -97,9 +97,14 @@ type State = "held" | "ended" | "gone" | { readonly instruction: string };
 
 function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (path: NodePath, nodes: KeptNodes) => State {
   const { address, liveId, rules } = unit;
-  const hasChanged = before.manifests !== account.manifestDigest;
+  const { base } = account;
+  // Schemas at the base are of this kind.
+  const atBase = base?.isNow === true ? unit : (base?.schemas(liveId) as SchemaConfigUnit | undefined);
   const replacements = replacementsIn(rules, { tree, before });
-  const isKeptByManifests = (path: NodePath): boolean => keepsByManifests(rules, tree, path);
+  const isGivenUp = (path: NodePath, nodes: KeptNodes): boolean => {
+    const [is, was] = [rules, atBase?.rules].map((of) => decisionOf(of, tree, { path, key: keyOf(nodes) }));
+    return is !== "kept" && (was === "kept" || (is === "open" && was !== "open"));
+  };
   const hasLeft = (by: Address): boolean => {
     const name = account.list(integrations).byId.get(liveId)?.name;
     const was = account.covered.get(by)?.get(liveId);
@@ -112,21 +117,21 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
     const what = `${nodes.as} since ${nodes.since.slice(0, 10)}`;
     const node = path.length === 1 ? schema : path.length === 2 ? table : column;
     if (path.length === 3 && table !== undefined && table.columns === undefined)
-      return hasChanged && !isKeptByManifests(path)
+      return isGivenUp(path, nodes)
         ? "ended"
         : {
             instruction: `The service shows no columns of ${nodeText(path.slice(0, 2))}, so it is not known whether ${path[2]} is still unreadable (${what}). Have the service discover the schema again, or give it up:`,
           };
     if (node !== undefined) {
       // The selector's own finding counts its columns.
-      if (isKeptByManifests(path) || hasLeft(nodes.by)) return "held";
-      if (hasChanged) return "ended";
+      if (keepsByManifests(rules, tree, path) || hasLeft(nodes.by)) return "held";
+      if (isGivenUp(path, nodes)) return "ended";
       if (!isReadable(node, path.length === 3)) return "held";
       return {
-        instruction: `${nodeText(path)} is readable (${what}): nothing in the manifests has changed, but ${nodes.by} no longer applies to it. Add it to a rule, or give it up:`,
+        instruction: `${nodeText(path)} is readable (${what}), and ${nodes.by} no longer matches it. Match it again, or give it up:`,
       };
     }
-    if (hasChanged && !isKeptByManifests(path)) return "ended";
+    if (isGivenUp(path, nodes)) return "ended";
     const { names, isExact, above } = replacements(path, nodes);
     if (names.length === 0) return "gone";
     const [goneAt, it] = above.length === path.length ? [nodeText(path), ""] : [nodeText(above), `, and with it ${nodeText(path)}`];
@@ -150,6 +155,18 @@ function keepsByManifests(rules: SchemaConfigUnit["rules"] | undefined, tree: Li
   if (column === undefined) return false;
   const { enabled, hashed } = managedAt(rules, tree, [schema, table, column]).resolution;
   return enabled === false || hashed === true;
+}
+
+/** What manifests say of the field of a node: that it stays unreadable, or that it is readable. */
+function decisionOf(
+  rules: SchemaConfigUnit["rules"] | undefined,
+  tree: LiveSchemas,
+  { path, key }: { readonly path: NodePath; readonly key: "hashed" | "enabled" },
+): "kept" | "open" | undefined {
+  if (rules === undefined) return undefined;
+  if (keepsByManifests(rules, tree, path)) return "kept";
+  const managed = managedAt(rules, tree, path);
+  return (key === "hashed" ? managed.resolution.hashed === false : managedEnabled(managed) === true) ? "open" : undefined;
 }
 
 interface Replacements {
@@ -255,10 +272,13 @@ export function readableElsewhere(before: KeptIntegration, tree: LiveSchemas): r
           const path = nodePath(schema, table, column);
           const live = nodesAt(tree, path);
           const node = path.length === 1 ? live.schema : path.length === 2 ? live.table : live.column;
-          if (node === undefined) for (const name of replacements(path, nodes).names) found.add(name);
+          // A column that the service does not show may be readable.
+          const isUnknown = live.table !== undefined && live.table.columns === undefined;
+          if (node === undefined && !isUnknown) for (const name of replacements(path, nodes).names) found.add(name);
           const at = [live.schema, ...(table === undefined ? [] : [live.table])];
           const isOpen = at.every((node) => node !== undefined && isEnabled(node));
-          if (isOpen && (column === undefined || (live.column !== undefined && isReadable(live.column, true)))) found.add(nodeText(path));
+          const isShut = column !== undefined && !isUnknown && (live.column === undefined || !isReadable(live.column, true));
+          if (isOpen && !isShut) found.add(nodeText(path));
         }
   return [...found];
 }
