@@ -20,7 +20,7 @@ export const layers = [
   ["core/policies"],
   ["core/kinds", "core/records", "core/service", "core/render", "core/manifests", "core/labels"],
   ["core/catalog"],
-  ["core/yaml", "core/text", "core/git"],
+  ["core/yaml", "core/text", "core/git", "core/http"],
   ["core/model"],
 ];
 

@@ -1,11 +1,11 @@
+import type { HttpRequest, SendOptions } from "../http/send.ts";
 import { eachChange } from "../model/changes.ts";
 import type { Change, Manual, Plan } from "../model/plan.ts";
-import { allowedHosts, allowedHostsVariable, isAllowedHost } from "../model/settings/allowed-hosts.ts";
+import { unlistedHost } from "../model/settings/allowed-hosts.ts";
 import { isLoopback } from "../model/settings/base-url.ts";
 import type { NotifySettings } from "../model/settings/config.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import { attributionText, originText, traceText } from "../render/report/attribution.ts";
-import type { HttpRequest, SendOptions } from "../service/send-request.ts";
 import { moreOf } from "../text/lists.ts";
 import { wholePath } from "../text/paths.ts";
 import type { DriftSummary } from "./summary.ts";
@@ -30,10 +30,9 @@ export async function callWebhook(
 ): Promise<string | undefined> {
   const url = webhookUrl(secret.reveal());
   if (typeof url === "string") return url;
-  const hosts = allowedHosts(options.env);
-  if (hosts !== undefined && !isAllowedHost(url.href, hosts))
-    return `its host is not in ${allowedHostsVariable} (${hosts.join(", ")}), so nothing was sent; add it to the variable where dimsync runs`;
-  const { sendRequest } = await import("../service/send-request.ts");
+  const allowed = unlistedHost(url.href, options.env);
+  if (allowed !== undefined) return `its host is not in ${allowed}, so nothing was sent; add it to the variable where dimsync runs`;
+  const { sendRequest } = await import("../http/send.ts");
   const response = await sendRequest({ ...requestTo(url), url }, { timeoutMs, ...options, maxBodyBytes: 0 });
   if ("failure" in response) return `it could not be reached (${response.failure})`;
   if (response.status >= 300 && response.status < 400)

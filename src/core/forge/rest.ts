@@ -1,10 +1,10 @@
+import { type HttpResponse, sendRequest } from "../http/send.ts";
 import { DimsyncError, interruptedError } from "../model/errors.ts";
 import { addAll } from "../model/maps.ts";
 import { type Clock, systemClock } from "../model/runtime/clock.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { masked } from "../model/settings/secret.ts";
 import { backoffMs, retryAfterMs } from "../service/retry.ts";
-import { type HttpResponse, sendRequest } from "../service/send-request.ts";
 import type { CiEnvironment } from "./environment.ts";
 
 /** The REST interface of GitHub or GitLab: JSON in, JSON out. */

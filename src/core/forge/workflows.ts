@@ -24,7 +24,7 @@ export interface CiProject {
   readonly targets: readonly CiTarget[];
   /** Whether apply takes one target after the other. */
   readonly isOrdered?: boolean;
-  /** Those that may get a key. */
+  /** Those that may get a key or a notification. */
   readonly hosts: readonly string[];
   /** The branch that apply watches. GitLab's is always the default branch. */
   readonly branch: string;
@@ -166,7 +166,9 @@ export async function ciProject({ root, top, baseUrl }: Place, env: Environment)
     names.map(async (target) => ({ target, settings: (await loadConfig({ cwd: root, env: rest, target })).settings })),
   );
   const targets = accounts.map(({ target, settings }) => ({ name: target, key: keyName(settings?.apiKey?.$secret.env) }));
-  const hosts = hostsOf(accounts.flatMap(({ settings }) => settings?.baseUrl ?? []));
+  // The URL of any other webhook is a secret.
+  const slack = accounts.some(({ settings }) => settings?.notify?.format === "slack") ? ["https://hooks.slack.com"] : [];
+  const hosts = hostsOf([...accounts.flatMap(({ settings }) => settings?.baseUrl ?? []), ...slack]);
   return {
     targets: targets.length > 0 ? targets : [{ name: "prod", key: keyName(undefined) }],
     hosts: hosts.length > 0 ? hosts : hostsOf([baseUrl]),
@@ -179,7 +181,7 @@ export async function ciProject({ root, top, baseUrl }: Place, env: Environment)
 const keyName = (name: string | undefined): string =>
   name !== undefined && /^[A-Za-z_][A-Za-z0-9_]*$/u.test(name) ? name : "DIMSYNC_API_KEY";
 
-/** The hosts that get an API key: not those of an embedded account. */
+/** Not that of an embedded account. */
 const hostsOf = (baseUrls: readonly string[]): readonly string[] => [
   ...new Set(baseUrls.flatMap((url) => (/^https?:/u.test(url) && URL.canParse(url) ? [allowedName(url)] : []))),
 ];

@@ -1,4 +1,6 @@
 import { setTimeout } from "node:timers/promises";
+import type { ExchangeOptions } from "../http/exchange.ts";
+import { createTransport } from "../http/transport.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { ExtendedCall } from "../model/extended.ts";
 import { defined, type JsonValue } from "../model/json/json.ts";
@@ -7,8 +9,6 @@ import { parseBaseUrl } from "../model/settings/base-url.ts";
 import { type Environment, isEnabled } from "../model/settings/env.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
-import type { ExchangeOptions } from "./connection/exchange.ts";
-import { createTransport } from "./connection/transport.ts";
 import { printable, withoutEchoes } from "./echoes.ts";
 import type { CallName } from "./errors.ts";
 import { createReads, type Worked } from "./reads.ts";

@@ -1,10 +1,10 @@
+import type { WireResponse } from "../http/exchange.ts";
 import { countOf, type Envelope, listOf, malformed, memberOf, openEnvelope, type Part, type Where } from "../model/decode.ts";
 import { isInCreation, readNow, readOr, ServiceError } from "../model/errors.ts";
 import { type ExtendedCall, isNotOffered } from "../model/extended.ts";
 import { defined, isObject, type JsonValue, own } from "../model/json/json.ts";
 import { urlPath } from "../model/json/pointer.ts";
 import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry } from "../model/service.ts";
-import type { WireResponse } from "./connection/exchange.ts";
 import { decodeAuditEntry } from "./decode/resources.ts";
 import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
 import { isGone, isUnknownPath, type Refusal } from "./refusal.ts";

@@ -1,10 +1,10 @@
 import { channel } from "node:diagnostics_channel";
+import type { WireResponse } from "../http/exchange.ts";
+import type { Method, Transport } from "../http/transport.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { SendableRequest } from "../model/service.ts";
 import { Secret } from "../model/settings/secret.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
-import type { WireResponse } from "./connection/exchange.ts";
-import type { Method, Transport } from "./connection/transport.ts";
 import { printable, withoutEchoes } from "./echoes.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";
 import { isUnknownPath, type Refusal, RefusedInBody, refusalOf } from "./refusal.ts";

@@ -125,9 +125,11 @@ test("the workflows limit the hosts that get a key to those of the config, and a
   const config = (folder: string): string => readFileSync(join(folder, ".github/workflows/dimsync-plan.yml"), "utf8");
   const targets =
     "targets: { a: { baseUrl: https://a.example.com }, b: { baseUrl: 'https://b.example.com:8443/x' }, c: { baseUrl: 'embedded:c.json' } }";
-  const existing = writeProject({ "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\n${targets}\n` });
+  const existing = writeProject({
+    "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nnotify: { url: { $secret: { env: HOOK } }, format: slack }\n${targets}\n`,
+  });
   await runCommand(["init"], existing, { DIMSYNC_BASE_URL: "" });
-  expect(config(existing)).toContain('\n  DIMSYNC_ALLOWED_HOSTS: "a.example.com,b.example.com" #');
+  expect(config(existing)).toContain('\n  DIMSYNC_ALLOWED_HOSTS: "a.example.com,b.example.com,hooks.slack.com" #');
   const fresh = writeProject({});
   await runCommand(["init"], fresh, { DIMSYNC_BASE_URL: "https://eu.example.com" });
   for (const name of ["plan", "apply", "drift"]) {

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
 import { defined } from "../../model/json/json.ts";
 import { below, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
-import { allowedHosts, allowedHostsVariable, allowedName, isAllowedHost } from "../../model/settings/allowed-hosts.ts";
+import { allowedName, unlistedHost } from "../../model/settings/allowed-hosts.ts";
 import { parseBaseUrl } from "../../model/settings/base-url.ts";
 import {
   type ClientSettings,
@@ -149,12 +149,11 @@ function observedProblems(options: TargetOptions): readonly Problem[] {
 
 /** The embedded service sends nothing over the network. A loopback address does: other users of the machine can listen there. */
 function refusedHost(baseUrl: string, env: ConfigOptions["env"]) {
-  const hosts = allowedHosts(env);
-  if (hosts === undefined || baseUrl.startsWith("embedded:")) return undefined;
-  if (isAllowedHost(baseUrl, hosts)) return undefined;
+  const allowed = baseUrl.startsWith("embedded:") ? undefined : unlistedHost(baseUrl, env);
+  if (allowed === undefined) return undefined;
   return {
     code: "E_HOST_NOT_ALLOWED" as const,
-    message: `The host ${allowedName(baseUrl)} is not in ${allowedHostsVariable} (${hosts.join(", ")}), so it does not get the API key. Correct baseUrl, or add the host to the variable where dimsync runs.`,
+    message: `The host ${allowedName(baseUrl)} is not in ${allowed}, so it does not get the API key. Correct baseUrl, or add the host to the variable where dimsync runs.`,
   };
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { allowedHosts, isAllowedHost } from "../../../../src/core/model/settings/allowed-hosts.ts";
+import { unlistedHost } from "../../../../src/core/model/settings/allowed-hosts.ts";
 
 test("a list of hosts, with patterns for those below a domain", () => {
-  const hosts = allowedHosts({ DIMSYNC_ALLOWED_HOSTS: " api.example.com,*.Example.org, ," }) ?? [];
-  const allowed = (host: string): boolean => isAllowedHost(`https://${host}`, hosts);
+  const env = { DIMSYNC_ALLOWED_HOSTS: " api.example.com,*.Example.org, ," };
+  const allowed = (host: string): boolean => unlistedHost(`https://${host}`, env) === undefined;
   expect(["api.example.com", "eu.example.org", "a.b.example.org"].filter(allowed)).toHaveLength(3);
   const others = ["example.com", "example.org", "anotherexample.org", "api.example.com.test", "xapi.example.com", ".example.org"];
   expect(others.filter(allowed)).toEqual([]);
@@ -20,9 +20,10 @@ test.each([
   ["https://api.example.com:8443", "api.example.com:8443", true],
   ["https://api.example.com", "api.example.com:8443", false],
 ])("ports matter on loopback addresses and if they are named: %s with %s", (url, hosts, isAllowed) => {
-  expect(isAllowedHost(url, [hosts])).toBe(isAllowed);
+  expect(unlistedHost(url, { DIMSYNC_ALLOWED_HOSTS: hosts }) === undefined).toBe(isAllowed);
 });
 
 test("without the variable, or with an empty one, there is no limit", () => {
-  expect([allowedHosts({}), allowedHosts({ DIMSYNC_ALLOWED_HOSTS: " , " })]).toEqual([undefined, undefined]);
+  const url = "https://api.example.com";
+  expect([unlistedHost(url, {}), unlistedHost(url, { DIMSYNC_ALLOWED_HOSTS: " , " })]).toEqual([undefined, undefined]);
 });

@@ -1,33 +1,19 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
-import { DimsyncError } from "../../model/errors.ts";
-import type { BaseUrl } from "../../model/settings/base-url.ts";
-import type { Environment } from "../../model/settings/env.ts";
-
-/** The proxy for all requests to one host. */
-interface ProxySettings {
-  /** With the user name and password, if the variable has them. Never shown. */
-  readonly uri: string;
-  readonly variable: ProxyVariable;
-}
-
-const variables = ["https_proxy", "HTTPS_PROXY"] as const;
-type ProxyVariable = (typeof variables)[number];
-
-/** The variable that names a proxy, whether or not it is used; the lower-case one wins, as in curl. */
-const proxyVariable = (env: Environment): ProxyVariable | undefined => variables.find((name) => (env[name] ?? "") !== "");
+import { DimsyncError } from "../model/errors.ts";
+import type { BaseUrl } from "../model/settings/base-url.ts";
+import type { Environment } from "../model/settings/env.ts";
 
 /**
- * The proxy in HTTPS_PROXY, unless NO_PROXY lists the host. Loopback never uses it, since a proxy
- * could not reach this machine. HTTP_PROXY has no effect: plain http is only for loopback.
+ * The proxy in HTTPS_PROXY, with its user and password, unless NO_PROXY lists the host; of two spellings, the lower-case one wins, as in curl.
+ * Loopback never uses it, since a proxy could not reach this machine. HTTP_PROXY has no effect: plain http is only for loopback.
  * @throws DimsyncError E_PROXY, without the value, which may contain a password
  */
-export function proxyFor({ origin, loopback }: BaseUrl, env: Environment): ProxySettings | undefined {
-  const variable = proxyVariable(env);
+export function proxyFor({ origin, loopback }: BaseUrl, env: Environment): string | undefined {
+  const variable = ["https_proxy", "HTTPS_PROXY"].find((name) => (env[name] ?? "") !== "");
   if (loopback || variable === undefined || isListed(new URL(origin), env["no_proxy"] ?? env["NO_PROXY"] ?? "")) return undefined;
   const value = env[variable] ?? "";
   const uri = value.includes("://") ? value : `http://${value}`;
-  const protocol = URL.canParse(uri) ? new URL(uri).protocol : "";
-  if (protocol === "http:" || protocol === "https:") return { uri, variable };
+  if (URL.canParse(uri) && /^https?:$/u.test(new URL(uri).protocol)) return uri;
   throw new DimsyncError(
     "E_PROXY",
     `The environment variable ${variable} is not the URL of an http or https proxy. Write it like http://proxy.example.com:3128, or add the service's host to NO_PROXY.`,

@@ -1,14 +1,14 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { tags } from "../../../../src/core/kinds/lists.ts";
-import { parseBaseUrl } from "../../../../src/core/model/settings/base-url.ts";
-import { proxyFor } from "../../../../src/core/service/connection/proxy.ts";
-import { manualTimeouts } from "../../../support/clock.ts";
-import { json, refusedUrl, serve, serveSockets } from "../../../support/loopback.ts";
-import { selfSigned, tlsService } from "../certificate.ts";
-import { clientFor, failureOf } from "../client-under-test.ts";
-import { proxyTo } from "../connect-proxy.ts";
+import { proxyFor } from "../../../src/core/http/proxy.ts";
+import { tags } from "../../../src/core/kinds/lists.ts";
+import { parseBaseUrl } from "../../../src/core/model/settings/base-url.ts";
+import { manualTimeouts } from "../../support/clock.ts";
+import { json, refusedUrl, serve, serveSockets } from "../../support/loopback.ts";
+import { selfSigned, tlsService } from "../service/certificate.ts";
+import { clientFor, failureOf } from "../service/client-under-test.ts";
+import { proxyTo } from "../service/connect-proxy.ts";
 
 const create = { method: "POST", path: "/v1/assets", body: {} } as const;
 const host = "service.example.com";

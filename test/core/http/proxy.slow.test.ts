@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { refusedUrl } from "../../../support/loopback.ts";
-import { selfSigned, tlsService } from "../certificate.ts";
-import { key } from "../client-under-test.ts";
-import { proxyTo } from "../connect-proxy.ts";
+import { refusedUrl } from "../../support/loopback.ts";
+import { selfSigned, tlsService } from "../service/certificate.ts";
+import { key } from "../service/client-under-test.ts";
+import { proxyTo } from "../service/connect-proxy.ts";
 
 const create = { method: "POST", path: "/v1/assets", body: {} } as const;
 const host = "service.example.com";

@@ -1,6 +1,6 @@
 import type { Agent, Dispatcher, Pool } from "undici";
-import type { BaseUrl } from "../../model/settings/base-url.ts";
-import type { Environment } from "../../model/settings/env.ts";
+import type { BaseUrl } from "../model/settings/base-url.ts";
+import type { Environment } from "../model/settings/env.ts";
 import { proxyFor } from "./proxy.ts";
 
 interface PoolOptions {
@@ -22,7 +22,7 @@ export async function openPool(base: BaseUrl, { env, timeoutMs, connections }: P
   if (proxy === undefined) return new Agent(options);
   return new ProxyAgent({
     ...options,
-    uri: proxy.uri,
+    uri: proxy,
     requestTls: { timeout: timeoutMs },
     proxyTls: { timeout: timeoutMs },
     // Connections to the proxy itself. Without this limit, a proxy that never responds to CONNECT would block for five minutes.
