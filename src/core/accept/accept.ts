@@ -12,9 +12,8 @@ import { isError, type Problem } from "../model/problem.ts";
 import { writeAtomic } from "../records/files/atomic.ts";
 import { freeName } from "../text/free-name.ts";
 import { eolOf } from "../text/lines.ts";
-import type { Edit } from "../yaml/diff.ts";
 import { documentRanges } from "../yaml/document-ranges.ts";
-import { editYaml } from "../yaml/edit.ts";
+import { type Edit, editYaml } from "../yaml/edit.ts";
 import { blockLines } from "../yaml/print.ts";
 import { escapeReferences } from "../yaml/references.ts";
 import { type Difference, type DifferenceEdits, type PlannedEdit, type ProjectManifests, planEdits } from "./plan-edits.ts";
@@ -130,7 +129,7 @@ function editValues(
   const values = changes.flatMap(({ difference, edit }) => (edit.how === "value" ? [{ difference, edit }] : []));
   let edited = text;
   for (const [document, ofDocument] of groupBy(values, ({ edit }) => edit.manifest.place.document)) {
-    const edits = ofDocument.map(({ edit: { path, value } }): Edit => ({ type: "set", path, value }));
+    const edits = ofDocument.map(({ edit: { path, value } }): Edit => ({ path, value }));
     const result = editYaml(edited, document, edits);
     edited = result.text;
     for (const { edit, why } of result.refused) {

@@ -13,13 +13,11 @@ import {
   YAMLMap,
   YAMLSeq,
 } from "yaml";
-import { type JsonValue, sameJson } from "../model/json/json.ts";
-import { addAll } from "../model/maps.ts";
+import { emptyRecord, isObject, type JsonValue, sameJson } from "../model/json/json.ts";
 import { eolOf } from "../text/lines.ts";
-import { applyEdits, type Edit, type Path } from "./diff.ts";
 import { documentRanges } from "./document-ranges.ts";
 import { parseDocument } from "./parse.ts";
-import { blockLines, inlineYaml, itemLines, lineWidth, memberLines } from "./print.ts";
+import { inlineYaml, lineWidth, memberLines } from "./print.ts";
 import { escapeReferences, referenceIn } from "./references.ts";
 
 // The package `yaml` edits a document as a tree that keeps comments, order, anchors and quotes. Only the members of maps in which something changes are
@@ -37,6 +35,15 @@ export const parserOptions = {
   prettyErrors: false,
 } as const;
 
+/** Keys of maps and positions in lists, from the root of a document. */
+type Path = readonly string[];
+
+/** A member of a map gets a value, with the maps on the way to it; without a value it is removed. */
+export interface Edit {
+  readonly path: Path;
+  readonly value: JsonValue | undefined;
+}
+
 /** An edit that is not possible, and the reason: the end of a sentence. */
 interface Refusal {
   readonly edit: Edit;
@@ -50,7 +57,7 @@ interface Edited {
 }
 
 /**
- * Makes the edits in document `index` of the text. Paths begin at the document's root. A value behind an alias is written out before it
+ * Makes the edits in document `index` of the text. A value behind an alias is written out before it
  * is edited. `${` in new strings is escaped, so that they contain no references.
  */
 export function editYaml(text: string, index: number, edits: readonly Edit[]): Edited {
@@ -61,15 +68,13 @@ export function editYaml(text: string, index: number, edits: readonly Edit[]): E
   const document = value === null ? undefined : parseByLibrary(source, parserOptions);
   if (document === undefined || document.errors.length > 0 || !isCollection(document.contents))
     return { text, refused: edits.map((edit) => ({ edit, why: "the document cannot be read" })) };
-  const edited = editDocument(source, { document, value: value as JsonValue }, edits.map(escaped)); // YAML's core schema gives JSON
+  const edited = editDocument(
+    source,
+    { document, value: value as JsonValue },
+    edits.map(({ path, value: set }) => ({ path, value: set === undefined ? undefined : escapeReferences(set) })),
+  ); // YAML's core schema gives JSON
   const refused = edited.refused.map(({ at, why }) => ({ edit: edits[at], why })).filter((one): one is Refusal => one.edit !== undefined);
   return { text: text.slice(0, start) + edited.text + text.slice(end), refused };
-}
-
-function escaped(edit: Edit): Edit {
-  if (edit.type === "set") return { ...edit, value: escapeReferences(edit.value) };
-  if (edit.type === "members") return { ...edit, added: new Map([...edit.added].map(([key, value]) => [key, escapeReferences(value)])) };
-  return { ...edit, inserted: new Map([...edit.inserted].map(([at, items]) => [at, items.map(escapeReferences)])) };
 }
 
 interface Refused {
@@ -84,14 +89,12 @@ function editDocument(
 ): { readonly text: string; readonly refused: readonly Refused[] } {
   const tree: Tree = { document, source, step: stepIn(source), shared: sharedAnchors(edits, document), created: [], column: 0 };
   const refused: Refused[] = [];
-  // Positions in lists are those before any edit, so the inner edits come first.
-  const ordered = [...edits.entries()].sort(([, a], [, b]) => b.path.length - a.path.length);
-  const possible = ordered.filter(([at, { path }]) => {
-    const why = obstacleOn(path, tree);
+  const possible = [...edits.entries()].filter(([at, edit]) => {
+    const why = obstacleOn(changedBy(edit), tree);
     if (why !== undefined) refused.push({ at, why });
     return why === undefined;
   });
-  const paths = possible.map(([, { path }]) => path);
+  const paths = possible.map(([, edit]) => changedBy(edit));
   const parts = outermost(paths.map((path) => partOf(path, tree)));
   for (const { pair } of parts) if (pair?.value && isOnLine(pair.value)) pair.value.comment = null;
   keepFlow(tree, paths);
@@ -99,11 +102,30 @@ function editDocument(
   for (const { map, path } of tree.created) compact(map, path, tree);
   for (const path of paths) breakLongFlow(path, tree);
   const text = parts.reduceRight((rest, part) => rest.slice(0, part.start) + printed(part, tree) + rest.slice(part.end), source);
-  const made = possible.map(([, edit]) => edit);
   const after = parseDocument(text, [0, text.length], 0);
   const isOne = documentRanges(text).length === documentRanges(source).length;
-  if (isOne && after.problems.length === 0 && sameJson(after.value, applyEdits(value, made))) return { text, refused };
+  if (
+    isOne &&
+    after.problems.length === 0 &&
+    sameJson(
+      after.value,
+      possible.reduce((all, [, edit]) => withEdit(all, edit), value),
+    )
+  )
+    return { text, refused };
   return { text: source, refused: [...refused, ...possible.map(([at]) => ({ at, why: cannot }))] };
+}
+
+/** What is printed again: of a removed member the map around it. */
+const changedBy = ({ path, value }: Edit): Path => (value === undefined ? path.slice(0, -1) : path);
+
+function withEdit(whole: JsonValue, { path: [key, ...path], value }: Edit): JsonValue {
+  if (key === undefined) return value ?? null;
+  if (Array.isArray(whole)) return whole.map((item: JsonValue, index) => (String(index) === key ? withEdit(item, { path, value }) : item));
+  const map = Object.assign(emptyRecord<JsonValue>(), isObject(whole) ? whole : {});
+  if (path.length === 0 && value === undefined) delete map[key];
+  else map[key] = withEdit(map[key] ?? null, { path, value });
+  return map;
 }
 
 const cannot = "the file cannot be edited there without changing something else";
@@ -128,9 +150,9 @@ function stepIn(source: string): number {
 }
 
 /** A child of a list or map. Null: a member without a value. */
-function childOf(node: Node | null, key: string | number): Node | null | undefined {
+function childOf(node: Node | null, key: string): Node | null | undefined {
   if (isSeq<Node>(node)) return node.items[Number(key)];
-  return isMap<Node, Node | null>(node) ? pairOf(node, String(key))?.value : undefined;
+  return isMap<Node, Node | null>(node) ? pairOf(node, key)?.value : undefined;
 }
 
 const pairOf = (map: YAMLMap<Node, Node | null>, key: string): Pair<Node, Node | null> | undefined =>
@@ -191,7 +213,7 @@ function partOf(path: Path, { document, source }: Tree): Part {
   for (let depth = nodes.length - 1; depth >= 0; depth--) {
     const map = nodes[depth];
     const pair =
-      isMap<Node, Node | null>(map) && map.flow !== true && isInLines(nodes.slice(0, depth)) ? pairOf(map, String(path[depth])) : undefined;
+      isMap<Node, Node | null>(map) && map.flow !== true && isInLines(nodes.slice(0, depth)) ? pairOf(map, path[depth] ?? "") : undefined;
     const [start] = pair?.key.range ?? [];
     if (pair !== undefined && start !== undefined) return { pair, start, end: start + source.slice(start, endOf(pair)).trimEnd().length };
   }
@@ -237,80 +259,26 @@ function setPadding(node: YAMLMap | YAMLSeq, written: string): void {
   node.toString = (context, ...rest) => prototype.toString.call(node, context && { ...context, flowCollectionPadding }, ...rest);
 }
 
-/** A member of a map, or the list with one item, as dimsync prints it. */
-function newNode(path: Path, value: JsonValue, { step }: Tree): YAMLMap<Node, Node | null> | YAMLSeq<Node> {
-  const layout = { column: 0, step };
-  const key = path.at(-1);
-  const lines = typeof key === "string" ? memberLines(key, value, layout) : itemLines(value, layout);
-  const { contents } = parseByLibrary(lines.join("\n"), parserOptions);
+/** A member of a map, as dimsync prints it. */
+function newPair(path: Path, value: JsonValue, { step }: Tree): Pair<Node, Node | null> {
+  const { contents } = parseByLibrary(memberLines(path.at(-1) ?? "", value, { column: 0, step }).join("\n"), parserOptions);
   visit(contents, { Collection: (_, node) => void (node.flow === true && setPadding(node, "")) });
-  return contents as YAMLMap<Node, Node | null> | YAMLSeq<Node>; // as the lines say
+  const [pair] = (contents as YAMLMap<Node, Node | null>).items; // as the lines say
+  if (pair === undefined) throw new Error("a map without members");
+  return pair;
 }
 
-function newPair(path: Path, value: JsonValue, tree: Tree): Pair<Node, Node | null> | undefined {
-  const map = newNode([String(path.at(-1))], value, tree);
-  return isMap<Node, Node | null>(map) ? map.items[0] : undefined;
-}
-
-function newItem(value: JsonValue, tree: Tree): Node | undefined {
-  const list = newNode([0], value, tree);
-  return isSeq<Node>(list) ? list.items[0] : undefined;
-}
-
-function make(edit: Edit, tree: Tree): void {
-  const parent = collectionAt(edit.type === "set" ? edit.path.slice(0, -1) : edit.path, tree);
-  const key = edit.path.at(-1);
-  if (edit.type === "set" && key === undefined) replaceRoot(edit.value, tree);
-  else if (edit.type === "set" && isSeq<Node>(parent)) {
-    const [old, value] = [parent.items[Number(key)], newItem(edit.value, tree)];
-    if (value !== undefined) parent.items[Number(key)] = like(old, value);
-  } else if (edit.type === "set" && isMap<Node, Node | null>(parent)) {
-    const [known, pair] = [pairOf(parent, String(key)), newPair(edit.path, edit.value, tree)];
-    if (known === undefined && pair !== undefined) parent.items.push(pair);
-    else if (known !== undefined && pair?.value) known.value = like(known.value, pair.value);
-  } else if (edit.type === "members" && isMap<Node, Node | null>(parent)) editMembers(parent, edit, tree);
-  else if (edit.type === "items" && isSeq<Node>(parent)) editItems(parent, edit, tree);
-}
-
-function replaceRoot(value: JsonValue, { document }: Tree): void {
-  const { contents } = parseByLibrary(blockLines(value).join("\n"), parserOptions);
-  if (contents !== null) document.contents = like(document.contents, contents);
-}
-
-function editMembers(
-  map: YAMLMap<Node, Node | null>,
-  { path, removed, added, before }: Extract<Edit, { type: "members" }>,
-  tree: Tree,
-): void {
-  const nameOf = ({ key }: Pair<Node, Node | null>): string => (isScalar(key) ? String(key.value) : "");
-  const first = map.items[0];
-  if (first !== undefined && [...before.values()].includes(nameOf(first))) commentTo(first.key, map);
-  for (const [name, value] of added) {
-    const pair = newPair([...path, name], value, tree);
-    const at = map.items.findIndex((one) => nameOf(one) === before.get(name));
-    if (pair !== undefined) map.items.splice(at < 0 ? map.items.length : at, 0, pair);
+function make({ path, value }: Edit, tree: Tree): void {
+  const parent = collectionAt(path.slice(0, -1), tree);
+  if (!isMap<Node, Node | null>(parent)) return;
+  const known = pairOf(parent, path.at(-1) ?? "");
+  if (value === undefined) {
+    parent.items = parent.items.filter((pair) => pair !== known);
+    return;
   }
-  map.items = map.items.filter((pair) => !removed.has(nameOf(pair)));
-}
-
-function editItems(list: YAMLSeq<Node>, { removed, inserted }: Extract<Edit, { type: "items" }>, tree: Tree): void {
-  if (inserted.has(0) && list.items[0] !== undefined) commentTo(list.items[0], list);
-  const items: Node[] = [];
-  for (const [at, item] of [...list.items, undefined].entries()) {
-    addAll(
-      items,
-      (inserted.get(at) ?? []).flatMap((value) => newItem(value, tree) ?? []),
-    );
-    if (item !== undefined && !removed.has(at)) items.push(item);
-  }
-  list.items = items;
-}
-
-/** The comment before a list or map is above its first entry, and stays there if new ones come before it. */
-function commentTo(first: Node, collection: YAMLMap | YAMLSeq): void {
-  if (collection.flow === true || !collection.commentBefore) return;
-  first.commentBefore = [collection.commentBefore, first.commentBefore].filter(Boolean).join("\n");
-  collection.commentBefore = null;
+  const pair = newPair(path, value, tree);
+  if (known === undefined) parent.items.push(pair);
+  else if (pair.value) known.value = like(known.value, pair.value);
 }
 
 /** A new value with the comments, the anchor and the quotes of the one that it replaces. */
@@ -337,9 +305,9 @@ function collectionAt(path: Path, tree: Tree): Node | null {
     }
     const copy: Node = isAlias(child) ? copyOf(child, tree) : like(child, new YAMLMap<Node, Node | null>());
     if (isMap<Node, Node | null>(node)) {
-      const pair = pairOf(node, String(key));
+      const pair = pairOf(node, key);
       if (pair !== undefined) pair.value = copy;
-      else node.items.push(document.createPair(String(key), copy) as Pair<Node, Node | null>);
+      else node.items.push(document.createPair(key, copy) as Pair<Node, Node | null>);
       if (!isAlias(child)) tree.created.push({ map: node, path: path.slice(0, depth + 1) });
     } else if (isSeq<Node>(node)) node.items[Number(key)] = copy;
     node = copy;
@@ -361,10 +329,9 @@ function copyOf(alias: Alias, { document, source }: Tree): Node {
 
 /** Prints the new maps at a path as dimsync does: the inner ones on one line. */
 function compact(map: YAMLMap<Node, Node | null>, path: Path, tree: Tree): void {
-  const pair = pairOf(map, String(path.at(-1)));
+  const pair = pairOf(map, path.at(-1) ?? "");
   const value = newPair(path, (pair?.value?.toJS(tree.document) ?? null) as JsonValue, tree);
-  if (pair !== undefined && value !== undefined)
-    Object.assign(pair, { key: like(pair.key, value.key), value: value.value && like(pair.value, value.value) });
+  if (pair !== undefined) Object.assign(pair, { key: like(pair.key, value.key), value: value.value && like(pair.value, value.value) });
 }
 
 /** A list or map in brackets or braces that has become longer than a line, or has comments, is printed in lines. */
@@ -373,7 +340,7 @@ function breakLongFlow(path: Path, { document, step }: Tree): void {
   const depth = nodes.findIndex((node) => isCollection(node) && node.flow === true);
   const flow = nodes[depth];
   if (!isCollection(flow) || depth === 0) return;
-  const key = String(path[depth - 1]);
+  const key = path[depth - 1] ?? "";
   const value = flow.toJS(document) as JsonValue;
   let isCommented = false;
   visit(flow, {

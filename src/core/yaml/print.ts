@@ -1,9 +1,8 @@
 import { isObject, type JsonValue } from "../model/json/json.ts";
 import { isPlainScalar } from "../text/plain-scalar.ts";
 
-// One printer for everything that dimsync writes as YAML. Its output is in the form of `dimsync
-// fmt` (format.ts). It is not the library's printer because that one takes a syntax tree, and
-// seconds for the manifests of a large account.
+// One printer for everything that dimsync writes as YAML. It is not the library's because that one takes a syntax tree, and seconds for the
+// manifests of a large account.
 
 /** The longest line that a collection in braces or brackets may fill. */
 export const lineWidth = 120;
@@ -50,7 +49,7 @@ export function memberLines(key: string, value: JsonValue, layout = topLevel): r
 }
 
 /** Lines of one item of a block list, indentation included. */
-export function itemLines(value: JsonValue, layout = topLevel): readonly string[] {
+function itemLines(value: JsonValue, layout: Layout): readonly string[] {
   if (!isFilled(value)) return [`${indent(layout)}- ${inlineYaml(value)}`];
   const [first = "", ...rest] = blockLines(value, deeper(layout, 2));
   return [`${indent(layout)}- ${first.trimStart()}`, ...rest];

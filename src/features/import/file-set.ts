@@ -1,7 +1,6 @@
 import type { JsonValue } from "../../core/model/json/json.ts";
 import type { SourceLocation } from "../../core/model/problem.ts";
 import { eolOf } from "../../core/text/lines.ts";
-import type { Edit } from "../../core/yaml/diff.ts";
 import { editYaml } from "../../core/yaml/edit.ts";
 import type { DocumentText } from "./document-text.ts";
 
@@ -41,18 +40,18 @@ export function createFileSet(read: (path: string) => string | undefined): FileS
     files.set(path, file);
     return file;
   };
-  const edit = (file: OpenFile, { document }: SourceLocation, edits: readonly Edit[]): boolean => {
-    const { text, refused } = editYaml(file.text, document, edits);
-    if (refused.length === 0) file.text = text;
-    return refused.length === 0;
-  };
   return {
     append(path, documents, header) {
       const file = open(path);
       file.isMetadata = false;
       for (const { text } of documents) file.text = withDocument(file.text, text, header);
     },
-    setMetadata: (path, place, [key, value]) => edit(open(path), place, [{ type: "set", path: ["metadata", key], value }]),
+    setMetadata(path, { document }, [key, value]) {
+      const file = open(path);
+      const { text, refused } = editYaml(file.text, document, [{ path: ["metadata", key], value }]);
+      file.text = text;
+      return refused.length === 0;
+    },
     take() {
       const changes = [...files].flatMap(([path, { before, text, isMetadata }]) =>
         text === (before ?? "") ? [] : [{ path, before, after: text, isMetadata }],

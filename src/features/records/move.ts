@@ -14,7 +14,7 @@ import type { Content } from "../../core/records/shared/store.ts";
 import { movedReason, movedTo } from "../../core/records/store-errors.ts";
 import { parseRecords, printRecords } from "../../core/records/text.ts";
 import { counted } from "../../core/text/counts.ts";
-import { editYaml } from "../../core/yaml/edit.ts";
+import { type Edit, editYaml } from "../../core/yaml/edit.ts";
 import { inlineYaml } from "../../core/yaml/print.ts";
 
 interface NewStoreOptions {
@@ -205,11 +205,8 @@ async function nameStore(
 ): Promise<NewStore> {
   const file = keepConfig ? undefined : configFile;
   const path = ["targets", target, "records"];
-  if (file !== undefined && isNamed && "id" in records)
-    await editConfig(file, { type: "set", path: [...path, choice.store, "id"], value: records.id });
-  else if (file !== undefined && config !== undefined) await editConfig(file, { type: "set", path, value: config as never });
-  else if (file !== undefined)
-    await editConfig(file, { type: "members", path: path.slice(0, 2), removed: new Set(["records"]), added: new Map(), before: new Map() });
+  const edit = isNamed && "id" in records ? { path: [...path, choice.store, "id"], value: records.id } : { path, value: config };
+  if (file !== undefined) await editConfig(file, edit);
   return { name: choice.store, config, file, notes };
 }
 
@@ -219,7 +216,7 @@ const isEmpty = ({ state: { bindings, open, created, forgotten = [] }, applied }
 const summary = ({ state: { bindings, open, created }, applied }: Content): string =>
   `${counted(bindings.size, "recorded id")}, ${counted(created.size, "created object")}, ${counted(open.length, "create")} with an unknown outcome, ${counted(applied.size, "applied plan")}`;
 
-async function editConfig(configFile: string, edit: Parameters<typeof editYaml>[2][number]): Promise<void> {
+async function editConfig(configFile: string, edit: Edit): Promise<void> {
   const text = await readFile(configFile, "utf8");
   const edited = editYaml(text, 0, [edit]);
   if (edited.refused.length > 0)
