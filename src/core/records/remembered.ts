@@ -32,6 +32,15 @@ export interface AppliedCommit {
   readonly at: string;
 }
 
+/** What a person has given up with `dimsync resolve`. */
+export interface GivenUp {
+  /** An address, and the path of a node below it: "Schemas/orders public.users.email". */
+  readonly what: string;
+  readonly reason: string;
+  /** ISO 8601 */
+  readonly at: string;
+}
+
 /** What runs have learned about objects of the account, for the next ones. */
 interface Remembered {
   /** By the address of a SchemaConfig or Tag: the live ids that its selector covered, each with its name in the account. */
@@ -46,24 +55,26 @@ export const rememberedParts = everyName<keyof Remembered>({ covered: true, notK
 export interface Facts extends Partial<Remembered> {
   readonly kept?: Kept;
   readonly commit?: AppliedCommit;
-  /** What a person decided, and why: for the log of the records. */
-  readonly reason?: string;
+  readonly givenUp?: GivenUp;
 }
 
 /** What the records remember. */
 export interface Memory extends Remembered {
   /** What manifests keep unreadable in the account. */
   readonly kept: Kept;
+  /** The last ones, in order. */
+  readonly givenUp: readonly GivenUp[];
   /** The commit that was applied last. Absent if no run has recorded one. */
   readonly appliedCommit?: AppliedCommit | undefined;
 }
 
-export const noMemory: Memory = { kept: nothingKept, covered: new Map(), notKept: new Map() };
+export const noMemory: Memory = { kept: nothingKept, givenUp: [], covered: new Map(), notKept: new Map() };
 
 /** The memory with the facts. The same object if they are known already. */
-export function remembering<M extends Memory>(known: M, { kept = known.kept, commit, covered, notKept }: Facts): M {
+export function remembering<M extends Memory>(known: M, { kept = known.kept, givenUp, commit, covered, notKept }: Facts): M {
   const next: { readonly [Part in keyof Required<Memory>]: Memory[Part] } = {
     kept: sameJson(known.kept, kept) ? known.kept : kept,
+    givenUp: givenUp === undefined || known.givenUp.some((one) => sameJson(one, givenUp)) ? known.givenUp : [...known.givenUp, givenUp],
     appliedCommit: sameJson(known.appliedCommit, commit) ? known.appliedCommit : (commit ?? known.appliedCommit),
     covered: updated(known.covered, covered),
     notKept: updated(known.notKept, notKept),

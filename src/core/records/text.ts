@@ -8,7 +8,7 @@ import type { CreatedEntry, OpenIntent } from "./history.ts";
 import { holderText, toHolder } from "./process-identity.ts";
 import { ContentError, count, json, listOf, mapOf, members, oneOf, optional, type Reader, text } from "./readers.ts";
 import type { AppliedPlan, Lease, RecordsState, UnlockedRun } from "./records.ts";
-import type { AppliedCommit, NotKept } from "./remembered.ts";
+import type { AppliedCommit, GivenUp, NotKept } from "./remembered.ts";
 import type { Content } from "./shared/store.ts";
 
 // The records of a target as one text: each line is a JSON list that begins with the name of a member and, if the
@@ -28,6 +28,7 @@ const title = "dimsync records";
 // Older ones are dropped.
 const keptApplied = 1_000;
 const keptUnlocked = 50;
+const keptGivenUp = 1_000;
 
 /** Equal content gives equal text. Ids, names and digests of the account are in it, and no secrets. */
 export function printRecords({ target, id }: TextHead, { state: { version: _, ...state }, ...content }: Content): string {
@@ -150,6 +151,7 @@ const keptIntegrations = members<KeptIntegrations>({
     }),
   ),
 });
+const givenUp = members<GivenUp>({ what: text, reason: text, at: text });
 const notKept = members<NotKept>({ wanted: json, live: json, since: text, times: count });
 
 const storedLease = members<Omit<Lease, "holder">>({
@@ -257,6 +259,7 @@ const sections: { readonly [K in keyof Flat]-?: Section<Flat[K]> } = {
   },
   appliedCommit: one(commit),
   kept: keptSection,
+  givenUp: list(givenUp, keptGivenUp),
   covered: mapByAddress(text),
   notKept: mapByAddress(notKept),
 };

@@ -5,12 +5,13 @@ import { DimsyncError } from "../../core/model/errors.ts";
 import { countKept, type KeptById, type KeptSchemas, keptById, keptJson, withoutNodes } from "../../core/model/kept.ts";
 import type { NodePath } from "../../core/model/nodes.ts";
 import type { RecordsState } from "../../core/records/records.ts";
+import type { Facts } from "../../core/records/remembered.ts";
 import { counted } from "../../core/text/counts.ts";
 import { nodeText } from "../../core/text/paths.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 import { changeRecords, type RecordsChange } from "./ids.ts";
 
-interface GivenUp {
+interface Decision {
   /** `Schemas/orders`, by the name of the integration or its id; `Tag/pii#8f1c`. */
   readonly address: Address;
   /** What of the schemas; undefined: all. */
@@ -22,43 +23,51 @@ interface GivenUp {
  * Gives up what earlier runs kept hashed or disabled, and what a selector covered. What the manifests keep and the account shows is recorded again by
  * the next apply. Sends no request. Throws E_UNKNOWN_ADDRESS.
  */
-export const giveUp = (project: Project, { address, path, reason }: GivenUp, change: RecordsChange): Promise<void> =>
+export const giveUp = (project: Project, decision: Decision, change: RecordsChange): Promise<void> =>
   changeRecords(project, change, async (records, say) => {
-    const state = records.state();
-    const [tag, resource] = address.split("#");
-    const name = resource ?? integrationOfSchemas(address);
-    const before = keptById(state.kept);
-    const ids = name === undefined || resource !== undefined ? [] : idsNamed(name, before, state);
-    const left = new Map<string, KeptSchemas>(ids.map((id) => [id, withoutNodes(before.get(id)?.schemas ?? new Map(), path)]));
-    const nodes = ids.reduce((sum, id) => sum + countKept(before.get(id)?.schemas) - countKept(left.get(id)), 0);
-    const isMeant = (id: string, was: string): boolean => id === name || (resource === undefined && (was === name || ids.includes(id)));
-    const covered =
-      path !== undefined
-        ? []
-        : [...state.covered].filter(
-            ([of, all]) =>
-              (resource === undefined ? kindOf(of) === kindNames.schemaConfig : of === tag) &&
-              [...all].some(([id, was]) => isMeant(id, was)),
-          );
-    const what = path === undefined ? address : `${address} ${nodeText(path)}`;
-    if (nodes === 0 && covered.length === 0) throw unknown(what, before);
-    const kept = keptJson(
-      new Map(
-        [...before]
-          .map(([id, one]) => [id, { ...one, schemas: left.get(id) ?? one.schemas }] as const)
-          .filter(([, { schemas }]) => schemas.size > 0),
-      ),
-    );
-    records.remember({
+    const { facts, said } = decided(records.state(), { ...decision, at: new Date().toISOString() });
+    records.remember(facts);
+    say(said);
+  });
+
+/** What to record of the decision, and what is given up in a sentence. Throws E_UNKNOWN_ADDRESS. */
+export function decided(
+  state: Pick<RecordsState, "kept" | "covered" | "bindings">,
+  { address, path, reason, at }: Decision & { readonly at: string },
+): { readonly facts: Facts; readonly said: string } {
+  const [tag, resource] = address.split("#");
+  const name = resource ?? integrationOfSchemas(address);
+  const before = keptById(state.kept);
+  const ids = name === undefined || resource !== undefined ? [] : idsNamed(name, before, state);
+  const left = new Map<string, KeptSchemas>(ids.map((id) => [id, withoutNodes(before.get(id)?.schemas ?? new Map(), path)]));
+  const nodes = ids.reduce((sum, id) => sum + countKept(before.get(id)?.schemas) - countKept(left.get(id)), 0);
+  const isMeant = (id: string, was: string): boolean => id === name || (resource === undefined && (was === name || ids.includes(id)));
+  const covered =
+    path !== undefined
+      ? []
+      : [...state.covered].filter(
+          ([of, all]) =>
+            (resource === undefined ? kindOf(of) === kindNames.schemaConfig : of === tag) && [...all].some(([id, was]) => isMeant(id, was)),
+        );
+  const what = path === undefined ? address : `${address} ${nodeText(path)}`;
+  if (nodes === 0 && covered.length === 0) throw unknown(what, before);
+  const kept = keptJson(
+    new Map(
+      [...before]
+        .map(([id, one]) => [id, { ...one, schemas: left.get(id) ?? one.schemas }] as const)
+        .filter(([, { schemas }]) => schemas.size > 0),
+    ),
+  );
+  const parts = [...(nodes === 0 ? [] : [counted(nodes, "hashed or disabled node")]), ...covered.map(([of]) => `what ${of} selected`)];
+  return {
+    facts: {
       ...(nodes === 0 ? {} : { kept }),
       covered: new Map(covered.map(([of, all]) => [of, new Map([...all].filter(([id, was]) => !isMeant(id, was)))])),
-      reason: `give up ${what}: ${reason}`,
-    });
-    const parts = [nodes === 0 ? "" : counted(nodes, "hashed or disabled node"), ...covered.map(([of]) => `what ${of} selected`)];
-    say(
-      `${what}: ${parts.filter((part) => part !== "").join(" and ")} given up. What the manifests keep there is recorded again by the next apply.`,
-    );
-  });
+      givenUp: { what, reason, at },
+    },
+    said: `${what}: gave up ${parts.join(" and ")}. The next apply records again what the manifests keep there.`,
+  };
+}
 
 /** By id, by the manifest that is bound to it, or by the name in the account. */
 function idsNamed(name: string, kept: KeptById, { bindings }: Pick<RecordsState, "bindings">): readonly string[] {

@@ -11,7 +11,7 @@ import type { ExitCode } from "../../core/model/exit.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
 import type { Lease, Records } from "../../core/records/records.ts";
-import { type ByAddress, rememberedParts } from "../../core/records/remembered.ts";
+import { type ByAddress, type GivenUp, rememberedParts } from "../../core/records/remembered.ts";
 import { describeLease, movedTo, recordsMoved } from "../../core/records/store-errors.ts";
 import { name, type Section, textEntries, titled, untitled } from "../../core/render/blocks.ts";
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
@@ -95,9 +95,10 @@ export interface ShownRecords {
   readonly holder: string | undefined;
   readonly open: readonly { readonly address: string; readonly runId: string; readonly at: string; readonly answeredId?: string }[];
   readonly bindings: readonly { readonly address: string; readonly id: string }[];
+  readonly givenUp: readonly GivenUp[];
 }
 
-export function recordsSections({ target, store, place, version, holder, open, bindings }: ShownRecords): readonly Section[] {
+export function recordsSections({ target, store, place, version, holder, open, bindings, givenUp }: ShownRecords): readonly Section[] {
   const facts = [
     ["target", target],
     ["store", store === "folder" ? place : `${store}: ${place}`],
@@ -116,6 +117,15 @@ export function recordsSections({ target, store, place, version, holder, open, b
       creates,
     ),
     titled("bindings", bindings.length === 0 ? "No ids are recorded" : counted(bindings.length, "recorded id"), ids),
+    ...(givenUp.length === 0
+      ? []
+      : [
+          titled(
+            "givenUp",
+            "Given up with dimsync resolve",
+            givenUp.map(({ what, reason, at }) => ({ head: [[name(what)], [at], [reason]] })),
+          ),
+        ]),
   ];
 }
 
@@ -156,7 +166,7 @@ const recordsOf = (project: Project, env: Environment) =>
   ofProject(project, env, async (records) => {
     const [{ state, applied }, lease] = [await records.content(), await records.lease()];
     const { process: _, ...shownLease } = lease ?? {};
-    const { version, bindings, created, open, forgotten, unlocked, kept, appliedCommit } = state;
+    const { version, bindings, created, open, forgotten, unlocked, kept, givenUp, appliedCommit } = state;
     const shown = {
       kind: "Records" as const,
       target: project.settings.target,
@@ -170,7 +180,7 @@ const recordsOf = (project: Project, env: Environment) =>
       forgotten,
       applied: [...applied.values()],
       unlocked,
-      ...{ kept, commit: appliedCommit },
+      ...{ kept, givenUp, commit: appliedCommit },
       ...Object.fromEntries(rememberedParts.map((part) => [part, byKey(state[part])])),
     };
     const holder = lease === undefined ? undefined : [describeLease(lease), lease.reason].filter((text) => text !== undefined).join(": ");

@@ -11,6 +11,7 @@ const records: ShownRecords = {
     { address: "Asset/warehouse", id: "d-12" },
     { address: "Integration/billing", id: "b-77" },
   ],
+  givenUp: [{ what: "Schemas/orders public.users.email", reason: "dropped in the source", at: "2026-11-28T10:12:00Z" }],
 };
 
 describe("records show", () => {
@@ -28,15 +29,21 @@ lease     a user on host ci-1 since 2026-03-01T09:00:00Z: warehouse migration
 2 recorded ids:
     Asset/warehouse       d-12
     Integration/billing   b-77
+
+Given up with dimsync resolve:
+    Schemas/orders public.users.email   2026-11-28T10:12:00Z   dropped in the source
 `);
   });
 
   test("a target without records", () => {
-    const text = sectionsText(recordsSections({ ...records, store: "folder", version: "", holder: undefined, open: [], bindings: [] }), {
-      color: false,
-      verbose: false,
-      width: 100,
-    });
+    const text = sectionsText(
+      recordsSections({ ...records, store: "folder", version: "", holder: undefined, open: [], bindings: [], givenUp: [] }),
+      {
+        color: false,
+        verbose: false,
+        width: 100,
+      },
+    );
     expect(text).toContain("\nlease    free\n\nNo creates with an unknown outcome.\n\nNo ids are recorded.\n");
   });
 });

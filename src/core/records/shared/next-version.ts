@@ -167,8 +167,8 @@ function lineOf(fact: Fact, addresses: ReadonlyMap<string, string>): string {
 }
 
 /** "applied commit 3af9…, what is kept of 3 integrations" */
-function memoryText({ kept, commit, reason, ...byAddress }: Facts): string {
-  if (reason !== undefined) return reason;
+function memoryText({ kept, commit, givenUp, ...byAddress }: Facts): string {
+  if (givenUp !== undefined) return `give up ${givenUp.what}: ${givenUp.reason}`;
   const parts = [
     commit === undefined ? "" : `applied commit ${commit.commit}`,
     kept === undefined ? "" : `what is kept of ${counted(kept.integrations.flatMap(({ ids }) => Object.keys(ids)).length, "integration")}`,
