@@ -10,7 +10,7 @@ const nodes = (as: "hashed" | "disabled", columns?: readonly string[]) => ({
   ...(columns === undefined ? {} : { columns }),
 });
 const schemas = (): KeptSchemas =>
-  new Map([
+  new Map<string, ReadonlyMap<string | undefined, KeptTable>>([
     [
       "public",
       new Map<string | undefined, KeptTable>([
