@@ -1,7 +1,7 @@
 // The library: what the command line does, as functions. Nothing here prints, ends the process, or
 // reads process.env unless you pass it. docs/library.md describes it.
 
-import type { PlanOptions } from "./core/engine/session.ts";
+import type { PlanOptions } from "./core/engine/run.ts";
 import { type LoadOptions, listTargets as list, loadProject as load, type Project } from "./core/manifests/project.ts";
 import type { Address } from "./core/model/address.ts";
 import { DimsyncError, interruptedError } from "./core/model/errors.ts";
@@ -11,12 +11,12 @@ import type { Environment } from "./core/model/settings/env.ts";
 import { type ApplyAccountOptions, applyAccount } from "./core/operations/apply.ts";
 import { type DriftOptions, driftAccount } from "./core/operations/drift.ts";
 import { planAccount } from "./core/operations/plan.ts";
-import type { RunEnvironment } from "./core/operations/session.ts";
+import type { RunEnvironment } from "./core/operations/run.ts";
 import { type ExplainedNode, explainSchemaNode } from "./features/explain/explain.ts";
 import { type ImportProjectOptions, importProject } from "./features/import/import.ts";
 import type { ImportReport } from "./features/import/report.ts";
 
-export type { PlanOptions } from "./core/engine/session.ts";
+export type { PlanOptions } from "./core/engine/run.ts";
 export { integrations, tags, users } from "./core/kinds/lists.ts";
 export type { LoadOptions, Project } from "./core/manifests/project.ts";
 export type { Address } from "./core/model/address.ts";

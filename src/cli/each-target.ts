@@ -1,9 +1,9 @@
-import type { PlanOptions } from "../core/engine/session.ts";
+import type { PlanOptions } from "../core/engine/run.ts";
 import { leftAt } from "../core/git/base.ts";
 import { type Project, withLocations } from "../core/manifests/project.ts";
 import { interruptedError } from "../core/model/errors.ts";
 import { loadReviewBase } from "../core/operations/base.ts";
-import type { RunEnvironment } from "../core/operations/session.ts";
+import type { RunEnvironment } from "../core/operations/run.ts";
 import type { Context } from "./context.ts";
 import type { PlanFlags } from "./flags.ts";
 import { withSignalsCaught } from "./io.ts";

@@ -1,6 +1,6 @@
 import { type FailOn, failOnNames } from "../core/engine/exit-codes.ts";
+import type { PlanOptions } from "../core/engine/run.ts";
 import { everything, scopeOf } from "../core/engine/scope.ts";
-import type { PlanOptions } from "../core/engine/session.ts";
 import { namesMatcher } from "../core/kinds/patterns/names.ts";
 import { DimsyncError } from "../core/model/errors.ts";
 import { guardNames } from "../core/model/findings.ts";

@@ -1,5 +1,5 @@
 import type { OnProgress, ProgressEvent } from "../core/model/runtime/progress.ts";
-import type { RunEnvironment } from "../core/operations/session.ts";
+import type { RunEnvironment } from "../core/operations/run.ts";
 import { visible } from "../core/text/control-characters.ts";
 import { durationText } from "../core/text/counts.ts";
 import { type Context, isDumb, recordsNotice } from "./context.ts";

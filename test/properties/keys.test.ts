@@ -815,7 +815,7 @@ test("a held read returns what its own request does", async () => {
   );
   await fc.assert(
     fc.asyncProperty(fc.array(call), async (calls) => {
-      const held = heldReads(direct);
+      const held = heldReads(cachedReads(direct));
       const ask = (reads: Reads, [name, ...args]: readonly [string, ...unknown[]]) =>
         (reads as unknown as Record<string, typeof text>)[name]?.(...args);
       for (const one of calls) expect(await ask(held, one as never)).toEqual(await ask(direct, one as never));

@@ -1,4 +1,4 @@
-import type { PlanOptions } from "../../src/core/engine/session.ts";
+import type { PlanOptions } from "../../src/core/engine/run.ts";
 import { loadProject } from "../../src/core/manifests/project.ts";
 import type { Plan, Result } from "../../src/core/model/plan.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../src/core/operations/apply.ts";

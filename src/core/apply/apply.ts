@@ -1,7 +1,7 @@
 import { planExit } from "../engine/exit-codes.ts";
-import { firstRound, planRound } from "../engine/pipeline.ts";
+import { plan } from "../engine/pipeline.ts";
 import { recover } from "../engine/recover.ts";
-import type { PlanOptions, Round, WriteSession } from "../engine/session.ts";
+import type { WriteRun } from "../engine/run.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Kept } from "../model/kept.ts";
 import type { NotKept, Plan, Result } from "../model/plan.ts";
@@ -12,7 +12,7 @@ import { resultOf, unfinishedItems } from "./result.ts";
 import { allowGuards, executeRounds } from "./rounds.ts";
 import type { EndedItem } from "./step.ts";
 
-export interface ApplyOptions extends PlanOptions {
+export interface ApplyOptions {
   /** A saved plan: its items, then what it deferred, and nothing else. Absent: plan now. */
   readonly saved?: Plan;
   /** The saved plan was made by this process, so nobody can have changed it: its requests are sent without being planned again. */
@@ -36,62 +36,62 @@ export interface Applied {
  * Makes the account match the manifests, in rounds: a round plans what an earlier one made
  * possible. Throws only before the first write; after it, the result reports everything.
  */
-export async function apply(session: WriteSession, given: ApplyOptions = {}): Promise<Applied> {
+export async function apply(opened: WriteRun, options: ApplyOptions = {}): Promise<Applied> {
+  const { saved } = options;
   // Later rounds of a saved plan send what the first one would.
-  const options: ApplyOptions = given.saved === undefined ? given : { ...given, protectOnly: given.saved.held !== undefined };
-  const startedAt = session.clock.now().toISOString();
-  const round = firstRound(session, options);
-  const { plan, endings } = await firstPlan(round, options);
-  const first = allowGuards(plan, options.allow);
+  const run = saved === undefined ? opened : { ...opened, options: { ...opened.options, protectOnly: saved.held !== undefined } };
+  const startedAt = run.clock.now().toISOString();
+  const { plan: made, endings } = await firstPlan(run, options);
+  const first = allowGuards(made, run.options.allow);
   const finish = (plans: readonly Plan[], items: readonly EndedItem[]) => ({
     plan: first,
-    result: resultOf(session, [first, ...plans.slice(1)], { items, startedAt }),
+    result: resultOf(run, [first, ...plans.slice(1)], { items, startedAt }),
     notKept: items.flatMap((item) => item.notKept ?? []),
     kept: plans.flatMap((plan) => plan.kept ?? []),
   });
-  const why = await reasonNotToStart(session, first, options);
+  const why = await reasonNotToStart(run, first, options);
   if (why !== undefined) {
     const items = notRun(first, why);
     // After an interruption or a declined plan, items that wait are not reported, because their
     // outcome is open.
     return finish([first], why.isEnded === true ? items : [...items, ...unfinishedItems([first], items)]);
   }
-  const secrets = await resolveSecrets(session, first);
-  await closeSettled(round);
+  const secrets = await resolveSecrets(run, first);
+  await closeSettled(run);
   if (hasWork(first)) await options.beforeFirstWrite?.(first);
-  const { plans, results } = await executeRounds({ ...round, session, options, endings }, first, secrets);
+  const { plans, results } = await executeRounds(run, first, { secrets, endings, isSaved: saved !== undefined });
   return finish(plans, [...results, ...unfinishedItems(plans, results)]);
 }
 
-async function firstPlan(round: Round, { saved, isOwnPlan, allow }: ApplyOptions): Promise<ConfirmedPlan> {
-  const isConfirmed = saved !== undefined && isOwnPlan !== true && allowGuards(saved, allow).executable;
-  return isConfirmed ? await confirmSaved(round, saved) : { plan: saved ?? (await planRound(round)), endings: new Map() };
+async function firstPlan(run: WriteRun, { saved, isOwnPlan }: ApplyOptions): Promise<ConfirmedPlan> {
+  const isConfirmed = saved !== undefined && isOwnPlan !== true && allowGuards(saved, run.options.allow).executable;
+  return isConfirmed ? await confirmSaved(run, saved) : { plan: saved ?? (await plan(run)), endings: new Map() };
 }
 
 const hasWork = ({ items, deferred }: Plan): boolean => items.length + deferred.length > 0;
 
-async function reasonNotToStart(session: WriteSession, first: Plan, { confirm }: ApplyOptions): Promise<WhyNotRun | undefined> {
+async function reasonNotToStart(run: WriteRun, first: Plan, { confirm }: ApplyOptions): Promise<WhyNotRun | undefined> {
   // Reads that an interruption stopped make items look blocked, so the interruption is checked
   // first.
-  if (session.signal.aborted) return interrupted;
+  if (run.signal.aborted) return interrupted;
   if (!first.executable) return refusal(first);
   return hasWork(first) && confirm !== undefined && !(await confirm({ ...first, exit: planExit(first) })) ? declined : undefined;
 }
 
 /** All secrets that the run may send. Throws if one is missing. */
-function resolveSecrets({ writer }: WriteSession, { items, deferred }: Plan): Promise<ReadonlyMap<string, Secret>> {
+function resolveSecrets({ writer }: WriteRun, { items, deferred }: Plan): Promise<ReadonlyMap<string, Secret>> {
   const inBodies = items.flatMap(({ requests }) => requests.flatMap((request) => secretsIn(request.body)));
   const references = [...inBodies, ...deferred.flatMap(({ desired }) => secretsIn(desired))];
   return writer.resolveSecrets(references, new Set([...items, ...deferred].map(({ address }) => address)));
 }
 
 /** Closes journal entries of earlier runs whose outcome is known now. Entries that can't be written stay open, which is safe. */
-async function closeSettled({ session, reads }: Round): Promise<void> {
-  const { open, bindings } = session.records();
+async function closeSettled({ records, reads, writer }: WriteRun): Promise<void> {
+  const { open, bindings } = records();
   if (open.length === 0) return;
   const { settled } = await recover(open, bindings, reads);
   for (const { entryId, id } of settled)
-    await session.writer?.records.settle(entryId, { outcome: "recovered", ...(id === undefined ? {} : { id }) }).catch((error: unknown) => {
+    await writer.records.settle(entryId, { outcome: "recovered", ...(id === undefined ? {} : { id }) }).catch((error: unknown) => {
       if (!(error instanceof DimsyncError)) throw error;
     });
 }

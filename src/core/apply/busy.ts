@@ -1,4 +1,4 @@
-import type { WriteSession } from "../engine/session.ts";
+import type { WriteRun } from "../engine/run.ts";
 import type { Address } from "../model/address.ts";
 import { isInCreation, type ServiceError } from "../model/errors.ts";
 import { exponentialMs } from "../model/runtime/clock.ts";
@@ -13,10 +13,7 @@ export const isBusy = ({ sent, status }: ServiceError): boolean => sent === "ans
  * Pauses while the service is busy, longer each time: for at most `client.schemaWaitSeconds` while it creates the integration, and for at
  * most `client.settleSeconds` otherwise. False: the time is over, or the run was interrupted.
  */
-export function newBusyWait(
-  { clock, project, signal, onProgress }: WriteSession,
-  address: Address,
-): (error: ServiceError) => Promise<boolean> {
+export function newBusyWait({ clock, project, signal, onProgress }: WriteRun, address: Address): (error: ServiceError) => Promise<boolean> {
   const start = clock.now().getTime();
   const { schemaWaitMs, settleMs } = project.settings.client;
   let attempt = 0;

@@ -22,8 +22,8 @@ export type Confirmation =
 
 /** Looks once, after the service has refused: somebody else may have done the same a moment before, or the refusal may be wrong. */
 export async function lookOnce<Live>({ step }: SentCreate<Live>): Promise<Confirmation> {
-  const { item, session, records } = step;
-  const found = await readIfPossible(() => findCreated(item, session.writer.reads, { bindings: records.state().bindings, named: [] }));
+  const { item, run, records } = step;
+  const found = await readIfPossible(() => findCreated(item, run.writer.reads, { bindings: records.state().bindings, named: [] }));
   if (found?.isCreated !== true) return { state: "unclear", evidence: "", alike: 0 };
   return found.id === undefined ? { state: "found" } : foundAs(found.id, step);
 }
@@ -33,8 +33,8 @@ export async function lookOnce<Live>({ step }: SentCreate<Live>): Promise<Confir
  * run is interrupted or the audit log shows that the object exists, although no read returns its id. Never sends.
  */
 export async function confirmCreate<Live>(sent: SentCreate<Live>, named: readonly string[], why: string): Promise<Confirmation> {
-  const { item, session, records } = sent.step;
-  const { clock, signal, onProgress, project, writer } = session;
+  const { item, run, records } = sent.step;
+  const { clock, signal, onProgress, project, writer } = run;
   const end = clock.now().getTime() + project.settings.client.settleMs;
   for (let attempt = 1; ; attempt += 1) {
     const found = await readIfPossible(() => findCreated(item, writer.reads, { bindings: records.state().bindings, named }));
@@ -58,15 +58,15 @@ export async function confirmCreate<Live>(sent: SentCreate<Live>, named: readonl
 const severalMatches = (matches: readonly string[]): string =>
   matches.length > 1 ? ` ${matches.length} new objects match: ${matches.join(", ")}.` : "";
 
-async function foundAs<Live>(id: string, { kind: { list }, session, remember }: Step<Live>): Promise<Confirmation> {
-  const live = list === undefined ? undefined : await readIfPossible(() => session.writer.reads.one(list, id));
+async function foundAs<Live>(id: string, { kind: { list }, run, remember }: Step<Live>): Promise<Confirmation> {
+  const live = list === undefined ? undefined : await readIfPossible(() => run.writer.reads.one(list, id));
   if (list !== undefined && live !== undefined) remember(list, live);
   return { state: "found", id };
 }
 
 /** "" if there is no evidence. */
-async function evidenceOf<Live>({ step: { item, session, secrets }, at }: SentCreate<Live>): Promise<string> {
-  const { reads, records } = session.writer;
+async function evidenceOf<Live>({ step: { item, run, secrets }, at }: SentCreate<Live>): Promise<string> {
+  const { reads, records } = run.writer;
   const entries = await creationEvidence({ ...item, runId: records.runId, at }, reads);
   return entries.length > 0 && quotesSecret(entries, secrets) ? " The audit log shows that it was created." : describeEvidence(entries);
 }

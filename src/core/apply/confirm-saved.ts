@@ -1,6 +1,6 @@
-import { planRound } from "../engine/pipeline.ts";
+import { plan } from "../engine/pipeline.ts";
+import type { Run } from "../engine/run.ts";
 import { everything, type Scope, scopeOf } from "../engine/scope.ts";
-import type { Round } from "../engine/session.ts";
 import { namesMatcher } from "../kinds/patterns/names.ts";
 import { eachChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
@@ -22,9 +22,9 @@ export interface ConfirmedPlan {
 }
 
 /** Plans the steps of a saved plan again. Throws E_STALE, exit 5, if one of them would send something else although the account is the same. */
-export async function confirmSaved(round: Round, saved: Plan): Promise<ConfirmedPlan> {
+export async function confirmSaved(run: Run, saved: Plan): Promise<ConfirmedPlan> {
   refuseRepeated(saved);
-  const derived = await planRound(roundOf(round, saved));
+  const derived = await plan(runOf(run, saved));
   const endings = new Map<string, Ending>();
   const ids = new Map<string, string>();
   const steps = new Map(saved.items.map((item) => [stepOf(item), item]));
@@ -65,19 +65,12 @@ function liftedInFile(finding: GuardFinding, { guards }: Plan): GuardFinding {
 }
 
 /** Reads what the plan has read, with the same options, and plans its steps only. */
-function roundOf(round: Round, { items, deferred, options = {} }: Plan): Round {
+function runOf(run: Run, { items, deferred, options = {} }: Plan): Run {
   const { only = [], exclude = [] } = options;
   const scope = only.length + exclude.length === 0 ? everything : scopeOf(only, exclude, namesMatcher);
   const addresses = new Set([...items, ...deferred].map(({ address }) => address));
   const ofSteps: Scope = { ...scope, item: (address) => addresses.has(address), problems: () => [] };
-  return {
-    ...round,
-    scope: ofSteps,
-    options: {
-      ...round.options,
-      scope,
-    },
-  };
+  return { ...run, scope: ofSteps, options: { ...run.options, scope } };
 }
 
 const stepOf = ({ action, address }: Item): string => `${action} ${address}`;

@@ -22,14 +22,14 @@ import { type Ending, endingOf, learnLacking, notOffered, type Step } from "./st
 // failures are part of the outcome.
 
 export async function sendCreate<Live>(step: Step<Live>): Promise<Ending> {
-  const { item, session, secrets } = step;
+  const { item, run, secrets } = step;
   const [request] = item.requests;
   if (request === undefined) return { outcome: "done" };
   const refused = refusedByRecords(step) ?? (await refusedByAccount(step)) ?? (await refusedByAuditLog(step));
   if (refused !== undefined) return refused;
   const ready = inlineSecrets(request, secrets);
-  if (session.signal.aborted) return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before it was sent." };
-  const at = session.clock.now().toISOString();
+  if (run.signal.aborted) return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before it was sent." };
+  const at = run.clock.now().toISOString();
   // Last, after every check: an intent that is not sent must be closed again.
   const entryId = await recordIntent(step, request, at);
   const sent = { step, at, entryId };
@@ -39,18 +39,18 @@ export async function sendCreate<Live>(step: Step<Live>): Promise<Ending> {
     const notClosed = await settle(sent, { outcome: "not-created" });
     return { ...changed, message: `${changed.message ?? ""}${notClosed}` };
   }
-  if (!session.signal.aborted) return send(sent, ready);
+  if (!run.signal.aborted) return send(sent, ready);
   const unwritten = await settle(sent, { outcome: "not-created" });
   return { outcome: "skipped", code: "E_INTERRUPTED", message: `The run was interrupted before it was sent.${unwritten}` };
 }
 
 async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Promise<Ending> {
-  const { item, session } = sent.step;
-  const waited = newBusyWait(session, item.address);
+  const { item, run } = sent.step;
+  const waited = newBusyWait(run, item.address);
   for (;;) {
     let answer: WriteAnswer;
     try {
-      answer = await session.writer.send(request);
+      answer = await run.writer.send(request);
     } catch (error) {
       const isFinal = error instanceof ServiceError && error.sent !== "maybe";
       if (!isFinal) {
@@ -77,9 +77,9 @@ async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Pro
 const relatedByOthers = "The service refused the relation, and the tag has it: someone else attached the tag a moment before.";
 
 /** Whether the tag has the relation that the service refused to add. */
-async function hasRelation<Live>({ step: { item, kind, session } }: SentCreate<Live>): Promise<boolean> {
+async function hasRelation<Live>({ step: { item, kind, run } }: SentCreate<Live>): Promise<boolean> {
   const { naturalKey } = item;
-  const found = naturalKey === undefined ? undefined : await readIfPossible(async () => kind.find?.(naturalKey, session.writer.reads));
+  const found = naturalKey === undefined ? undefined : await readIfPossible(async () => kind.find?.(naturalKey, run.writer.reads));
   return Array.isArray(found) && found.length > 0;
 }
 
@@ -105,9 +105,9 @@ function refusedByRecords({ item, records }: Step, own?: string): Ending | undef
   return { outcome: "blocked", ...refusal };
 }
 
-async function refusedByAccount<Live>({ item, kind, session, records }: Step<Live>): Promise<Ending | undefined> {
+async function refusedByAccount<Live>({ item, kind, run, records }: Step<Live>): Promise<Ending | undefined> {
   if (kind.find === undefined || item.naturalKey === undefined) throw new Error(`${item.address} can't be found by its natural key`);
-  const existing = await kind.find(item.naturalKey, session.writer.reads);
+  const existing = await kind.find(item.naturalKey, run.writer.reads);
   if (existing === "gone") return { outcome: "failed", code: "E_GONE", message: `The tag ${item.liveId ?? ""} is gone from the account.` };
   // An object of another address is not meant: an existing source can have several integrations, and no list shows what tells them apart.
   const taken = new Set(
@@ -123,7 +123,7 @@ async function refusedByAccount<Live>({ item, kind, session, records }: Step<Liv
 }
 
 /** An object that no list shows, such as an asset, may have been created by someone else, or by a run whose records were lost. */
-async function refusedByAuditLog<Live>({ item, kind, records, session, auditLog, secrets }: Step<Live>): Promise<Ending | undefined> {
+async function refusedByAuditLog<Live>({ item, kind, records, run, auditLog, secrets }: Step<Live>): Promise<Ending | undefined> {
   const name = item.naturalKey?.["name"];
   if (item.action !== "create" || kind.list !== undefined || name === undefined) return undefined;
   const { bindings, forgotten = [] } = records.state();
@@ -132,7 +132,7 @@ async function refusedByAuditLog<Live>({ item, kind, records, session, auditLog,
   const [entry] = assetCreations(items, name, knownIds);
   if (entry === undefined) return unread === undefined ? undefined : hiddenBy(item.address, unread);
   // Another run may have created and recorded it since the records were read. Then this throws E_RECORDS_CHANGED.
-  await session.writer.records.take();
+  await run.writer.records.take();
   const evidence = quotesSecret([entry], secrets) ? `an entry of ${entry.timestamp}` : describeEntry(entry);
   return {
     outcome: "blocked",
@@ -150,9 +150,9 @@ const hiddenBy = (address: string, unread: string): Ending => ({
 });
 
 /** Resolves with the id of the journal entry when it is stored. */
-function recordIntent({ item, session, records }: Step, { method, path, body }: PlannedRequest, at: string): Promise<string> {
+function recordIntent({ item, run, records }: Step, { method, path, body }: PlannedRequest, at: string): Promise<string> {
   return records.intend({
-    runId: session.writer.records.runId,
+    runId: run.writer.records.runId,
     address: item.address,
     kind: item.kind,
     method,
@@ -200,14 +200,14 @@ const idsIn = (answer: WriteAnswer): readonly string[] => [
 ];
 
 async function confirmById<Live>(
-  { step: { session, remember } }: SentCreate<Live>,
+  { step: { run, remember } }: SentCreate<Live>,
   list: List,
   candidates: readonly string[],
 ): Promise<{ readonly id: string } | { readonly why: string; readonly isFailed?: boolean }> {
   const ids = candidates.join(" and ");
   try {
     for (const id of candidates) {
-      const live = await session.writer.reads.one(list, id);
+      const live = await run.writer.reads.one(list, id);
       if (live === undefined) continue;
       remember(list, live);
       return { id };

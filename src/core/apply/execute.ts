@@ -13,25 +13,25 @@ import { pausesFor, sendUpdate } from "./update.ts";
  * object, otherwise concurrently. A failure skips what depends on it. Never throws for an item: its ending says what happened.
  */
 export async function execute(items: readonly Item[], execution: Execution): Promise<readonly EndedItem[]> {
-  const { session } = execution;
+  const { run } = execution;
   const start = newStarter(execution);
   const endings = new Map<string, Promise<EndedItem>>();
   const lastOnObject = new Map<string, Promise<unknown>>();
   let done = 0;
-  session.onProgress?.({ type: "phase", phase: "apply", round: 1, total: items.length });
-  const run = async (item: Item, before: Promise<unknown> | undefined): Promise<EndedItem> => {
+  run.onProgress?.({ type: "phase", phase: "apply", round: 1, total: items.length });
+  const inTurn = async (item: Item, before: Promise<unknown> | undefined): Promise<EndedItem> => {
     const needed = await Promise.all(item.dependsOn.flatMap((id) => endings.get(id) ?? []));
     await before;
     const unmet = needed.find(({ outcome }) => !isGood(outcome));
     const ending = unmet === undefined ? await start(item) : dependencyFailed(unmet);
     done++;
-    session.onProgress?.({ type: "step", phase: "apply", done, total: items.length, label: `${item.address} ${ending.outcome}` });
+    run.onProgress?.({ type: "step", phase: "apply", done, total: items.length, label: `${item.address} ${ending.outcome}` });
     const { id, address, kind, action, liveId, changes } = item;
     return { id, address, kind, action, ...(liveId === undefined ? {} : { liveId }), changes, ...ending };
   };
   for (const item of items) {
     const object = `${item.kind} ${item.liveId ?? item.address}`;
-    const ending = run(item, lastOnObject.get(object));
+    const ending = inTurn(item, lastOnObject.get(object));
     endings.set(item.id, ending);
     lastOnObject.set(object, ending);
   }
@@ -40,12 +40,12 @@ export async function execute(items: readonly Item[], execution: Execution): Pro
 
 /** Starts items when there is room for them. */
 function newStarter(execution: Execution): (item: Item) => Promise<Ending> {
-  const { session } = execution;
+  const { run } = execution;
   // At least as many as a wave of intents, which is stored at once. The client limits the requests in flight.
-  const limit = pLimit(Math.max(session.project.settings.client.concurrency, session.writer.records.waveSize));
+  const limit = pLimit(Math.max(run.project.settings.client.concurrency, run.writer.records.waveSize));
   return (item) =>
     limit(async () => {
-      if (session.signal.aborted)
+      if (run.signal.aborted)
         return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before this item started." };
       return await act(item, execution);
     });
@@ -112,7 +112,7 @@ async function recordId(item: Item, { records }: Execution): Promise<Ending> {
 
 /** Takes a tag off a resource. That may be sent again after an unclear response: it has no effect on a relation that is gone. */
 async function sendRemoval<Live>(step: Step<Live>): Promise<Ending> {
-  const { item, session, records } = step;
+  const { item, run, records } = step;
   const [request] = item.requests;
   const before = await existing(step);
   if (request === undefined || before === "gone")
@@ -121,9 +121,9 @@ async function sendRemoval<Live>(step: Step<Live>): Promise<Ending> {
     return { outcome: "skipped", code: "E_STALE", message: "The tag was taken off the resource after the plan was made." };
   await records.take();
   for (let attempt = 1; ; attempt++) {
-    const failure = await failureOf(() => session.writer.send(request));
+    const failure = await failureOf(() => run.writer.send(request));
     if (failure?.sent === "never") throw failure;
-    if (await isRemoved(step, failure?.sent === "answered" ? [0] : pausesFor(session.project.settings.client.settleMs)))
+    if (await isRemoved(step, failure?.sent === "answered" ? [0] : pausesFor(run.project.settings.client.settleMs)))
       return failure === undefined ? { outcome: "done" } : { outcome: "recovered", message: failure.message };
     if (failure === undefined)
       return {
@@ -131,15 +131,15 @@ async function sendRemoval<Live>(step: Step<Live>): Promise<Ending> {
         code: "E_NOT_CONVERGED",
         message: "The service accepted the request, but the tag still has the relation.",
       };
-    const mayRepeat = failure.sent === "maybe" && attempt <= session.project.settings.client.retries && !session.signal.aborted;
+    const mayRepeat = failure.sent === "maybe" && attempt <= run.project.settings.client.retries && !run.signal.aborted;
     if (!mayRepeat) throw failure;
-    await session.clock.sleep(backoffMs(attempt, Math.random), session.signal);
+    await run.clock.sleep(backoffMs(attempt, Math.random), run.signal);
   }
 }
 
-async function existing<Live>({ item: { naturalKey }, kind, session }: Step<Live>) {
+async function existing<Live>({ item: { naturalKey }, kind, run }: Step<Live>) {
   if (kind.find === undefined || naturalKey === undefined) throw new Error("a relation can't be found without its natural key");
-  return kind.find(naturalKey, session.writer.reads);
+  return kind.find(naturalKey, run.writer.reads);
 }
 
 async function failureOf(send: () => Promise<unknown>): Promise<ServiceError | undefined> {
@@ -154,7 +154,7 @@ async function failureOf(send: () => Promise<unknown>): Promise<ServiceError | u
 
 /** Reads more than once, because a response may come from a cache. */
 async function isRemoved<Live>(step: Step<Live>, afterMs: Iterable<number>): Promise<boolean> {
-  const { clock, signal } = step.session;
+  const { clock, signal } = step.run;
   for (const pauseMs of afterMs) {
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);
     const found = await existing(step);

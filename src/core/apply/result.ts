@@ -1,5 +1,5 @@
 import { applyExit } from "../engine/exit-codes.ts";
-import type { WriteSession } from "../engine/session.ts";
+import type { WriteRun } from "../engine/run.ts";
 import { byText, kindOf } from "../model/address.ts";
 import { eachChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
@@ -15,7 +15,7 @@ import { type EndedItem, isGood } from "./step.ts";
 
 /** The result of an apply. `plans` are those of all its rounds, in order. */
 export function resultOf(
-  session: WriteSession,
+  run: WriteRun,
   plans: readonly [Plan, ...Plan[]],
   { items, startedAt }: { readonly items: readonly EndedItem[]; readonly startedAt: string },
 ): Result {
@@ -24,22 +24,22 @@ export function resultOf(
   // Entries that waited were checked in a later round, so only the last plan's notes about waiting
   // are valid.
   const diagnostics = plans.flatMap((plan) => plan.diagnostics.filter(({ code }) => plan === last || code !== "I_POLICY_WAITS"));
-  const bindings = [...session.records().bindings].sort(([a], [b]) => byText(a, b)).map(([address, { id }]) => [address, id] as const);
+  const bindings = [...run.records().bindings].sort(([a], [b]) => byText(a, b)).map(([address, { id }]) => [address, id] as const);
   const notKept = lastByKey(
     [
       ...plans.flatMap((plan) => plan.notKept ?? []),
-      ...items.flatMap((item) => (isGood(item.outcome) ? [] : (item.notKept ?? []).filter(isSecond(session.records())))),
+      ...items.flatMap((item) => (isGood(item.outcome) ? [] : (item.notKept ?? []).filter(isSecond(run.records())))),
     ],
     ({ address, path }) => `${address} ${path}`,
   );
   const result: Result = {
     formatVersion: "2.0",
     kind: "Result",
-    runId: session.writer.records.runId,
+    runId: run.writer.records.runId,
     planId: first.planId,
     startedAt,
-    finishedAt: session.clock.now().toISOString(),
-    tool: { name: "dimsync", version: session.version },
+    finishedAt: run.clock.now().toISOString(),
+    tool: { name: "dimsync", version: run.version },
     target: first.target,
     ...(first.severalTargets === undefined ? {} : { severalTargets: first.severalTargets }),
     account: first.account,
@@ -59,11 +59,11 @@ export function resultOf(
       ({ policy, address, path, message }) => JSON.stringify([policy, address, path, message]),
     ),
     diagnostics: lastByKey(diagnostics, (diagnostic) => JSON.stringify(diagnostic)),
-    calls: session.calls(),
+    calls: run.calls(),
     bindings: Object.fromEntries(bindings),
     exit: { code: 0, reasons: [] },
   };
-  return { ...result, exit: exitOf(result, first.executable ? last : first, session.signal) };
+  return { ...result, exit: exitOf(result, first.executable ? last : first, run.signal) };
 }
 
 /** Whether an earlier apply has sent the value in vain, too. Once may have been a slow read or a lost request. */

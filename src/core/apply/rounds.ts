@@ -1,18 +1,16 @@
 import { type Counted, countedOf } from "../engine/checks/guards.ts";
-import { planRound } from "../engine/pipeline.ts";
+import { plan as planRun } from "../engine/pipeline.ts";
 import { newestEntries } from "../engine/reads/audit-log.ts";
-import { cachedReads, type RunReads } from "../engine/reads/cached-reads.ts";
+import type { RunReads } from "../engine/reads/cached-reads.ts";
+import type { Run, WriteRun } from "../engine/run.ts";
 import { scopeOfAddresses } from "../engine/scope.ts";
-import type { Round, Session, WriteSession } from "../engine/session.ts";
 import type { Address } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { once } from "../model/maps.ts";
 import type { Deferred, Item, ItemResult, Plan } from "../model/plan.ts";
 import { stopsApply } from "../model/problem.ts";
 import { exponentialMs } from "../model/runtime/clock.ts";
-import type { Secret } from "../model/settings/secret.ts";
 import { type Code, titles } from "../model/titles.ts";
-import type { ApplyOptions } from "./apply.ts";
 import { execute } from "./execute.ts";
 import { interrupted, notRun, refusal } from "./not-run.ts";
 import { type EndedItem, type Execution, isGood } from "./step.ts";
@@ -24,53 +22,49 @@ interface RoundsResult {
   readonly results: readonly EndedItem[];
 }
 
+interface RoundsOptions extends Pick<Execution, "secrets" | "endings"> {
+  /** Whether the first plan was saved: what is stale is not planned again. */
+  readonly isSaved: boolean;
+}
+
 /**
  * Executes the plan of the first round, then plans and executes items that it made possible, until
  * nothing more can be sent.
  */
-export async function executeRounds(
-  first: Round & { readonly session: WriteSession; readonly options: ApplyOptions } & Pick<Execution, "endings">,
-  plan: Plan,
-  secrets: ReadonlyMap<string, Secret>,
-): Promise<RoundsResult> {
-  const { session, options } = first;
+export async function executeRounds(first: WriteRun, plan: Plan, { secrets, endings, isSaved }: RoundsOptions): Promise<RoundsResult> {
   const plans: [Plan, ...Plan[]] = [plan];
   const outcomes = newOutcomes();
-  const schemaWait = newSchemaWait(session);
-  const created: Parameters<RunReads["remember"]>[] = [];
+  const schemaWait = newSchemaWait(first);
+  const created = new Set<string>();
   let current = plan;
   let failure: unknown;
-  let { reads } = first;
-  const remember: RunReads["remember"] = (...one) => {
-    created.push(one);
-    reads.remember(...one);
+  let run = first;
+  const remember: RunReads["remember"] = (list, object) => {
+    created.add(object.id);
+    run.reads.remember(list, object);
   };
-  const records = gatherIntents(session.writer.records);
-  const auditLog = once(() => newestEntries(session.writer.reads));
-  const stopped = (): boolean => session.signal.aborted;
+  const records = gatherIntents(first.writer.records);
+  const auditLog = once(() => newestEntries(first.writer.reads));
+  const stopped = (): boolean => first.signal.aborted;
   for (;;) {
-    const endings = plans.length === 1 ? first.endings : new Map<string, never>();
-    const execution: Execution = { session, records, secrets, auditLog, endings, remember };
+    const execution: Execution = { run, records, secrets, auditLog, endings: plans.length === 1 ? endings : new Map(), remember };
     const progressed = outcomes.add(current.items, await execute(current.items, execution));
-    throwIfUnsent(session);
+    throwIfUnsent(run);
     if (stopped()) break;
-    const stale = options.saved === undefined ? outcomes.takeStale() : [];
+    const stale = isSaved ? [] : outcomes.takeStale();
     const waiting = new Set([...current.deferred, ...stale].map(({ address }) => address));
     if (waiting.size === 0) break;
     if (!progressed && stale.length === 0 && !(await schemaWait.waitFor(current.deferred))) break;
-    if (stale.length > 0) reads = newReads(session, created);
     // An address to plan again may have another ending already: its id was recorded, then its update was stale or waited for others.
     const ended = new Set([...outcomes.addresses()].filter((address) => !waiting.has(address)));
-    const fresh = new Set(created.map(([, { id }]) => id));
-    const round = {
+    run = {
       ...first,
-      reads,
+      // What was read is stale.
+      reads: stale.length > 0 ? run.reads.again() : run.reads,
       scope: scopeOfAddresses(waiting, ended),
-      fresh,
-      before: outcomes.counts(),
-      failed: outcomes.failedAddresses(),
+      rounds: { fresh: new Set(created), counted: outcomes.counts(), failed: outcomes.failedAddresses() },
     };
-    const next = await laterPlan(round, options);
+    const next = await laterPlan(run);
     if ("failed" in next) {
       outcomes.putBack(stale);
       failure = next.failed;
@@ -79,34 +73,27 @@ export async function executeRounds(
     }
     current = next.plan;
     plans.push(current);
-    if (!current.executable || session.signal.aborted) {
-      outcomes.add(current.items, notRun(current, session.signal.aborted ? interrupted : refusal(current)));
+    if (!current.executable || run.signal.aborted) {
+      outcomes.add(current.items, notRun(current, run.signal.aborted ? interrupted : refusal(current)));
       break;
     }
   }
   const results = outcomes.results();
-  const isInterrupted = session.signal.aborted;
-  if (options.saved !== undefined) return { plans, results };
+  const isInterrupted = run.signal.aborted;
+  if (isSaved) return { plans, results };
   return { plans, results: results.map((one) => withoutSavedPlan(one, outcomes.replans(one.address), { isInterrupted, failure })) };
 }
 
-/** Reads everything again: what the last round has read is stale. */
-function newReads(session: WriteSession, created: readonly Parameters<RunReads["remember"]>[]): RunReads {
-  const reads = cachedReads(session.reads);
-  for (const one of created) reads.remember(...one);
-  return reads;
-}
-
 /** Throws why the run lost its lease, if nothing was sent: then there is no result to keep. */
-function throwIfUnsent({ writer, calls }: WriteSession): void {
+function throwIfUnsent({ writer, calls }: WriteRun): void {
   const isSent = Object.entries(calls()).some(([method, count]) => method !== "GET" && count > 0);
   if (!isSent) writer.records.lost.throwIfAborted();
 }
 
 /** Something may have been written already, so an internal error must not lose the result. */
-async function laterPlan(round: Round, { allow }: ApplyOptions): Promise<{ readonly plan: Plan } | { readonly failed: unknown }> {
+async function laterPlan(run: Run): Promise<{ readonly plan: Plan } | { readonly failed: unknown }> {
   try {
-    return { plan: allowGuards(await planRound(round), allow) };
+    return { plan: allowGuards(await planRun(run), run.options.allow) };
   } catch (error) {
     return { failed: error };
   }
@@ -154,7 +141,7 @@ function withoutSavedPlan(result: EndedItem, replans: number, { isInterrupted, f
 }
 
 /** Waits for schemas that the service has not discovered yet: in total at most `client.schemaWaitSeconds`. */
-function newSchemaWait({ clock, project, signal, onProgress }: Session) {
+function newSchemaWait({ clock, project, signal, onProgress }: Run) {
   let deadline: number | undefined;
   let attempt = 0;
   return {

@@ -1,6 +1,6 @@
 import type { NewestEntries } from "../engine/reads/audit-log.ts";
 import type { RunReads } from "../engine/reads/cached-reads.ts";
-import type { WriteSession } from "../engine/session.ts";
+import type { WriteRun } from "../engine/run.ts";
 import type { Kind, Unit } from "../kinds/kind.ts";
 import { isInCreation, readIfPossible, type ServiceError } from "../model/errors.ts";
 import { type ExtendedCall, extendedCallOf, isNotOffered } from "../model/extended.ts";
@@ -10,7 +10,7 @@ import type { RunRecords } from "./waves.ts";
 
 /** The context in which the items of one round are executed. */
 export interface Execution {
-  readonly session: WriteSession;
+  readonly run: WriteRun;
   readonly records: RunRecords;
   /** By the canonical JSON of their references. */
   readonly secrets: ReadonlyMap<string, Secret>;
@@ -56,8 +56,8 @@ export function endingOf(error: ServiceError): Ending {
 }
 
 /** The extended request of the item that the service does not have, as another item has found out. */
-export const lackingCall = ({ item, session }: Step): ExtendedCall | undefined =>
-  item.requests.map(extendedCallOf).find((call) => call !== undefined && session.missing?.has(call) === true);
+export const lackingCall = ({ item, run }: Step): ExtendedCall | undefined =>
+  item.requests.map(extendedCallOf).find((call) => call !== undefined && run.missing?.has(call) === true);
 
 /** The ending of an item whose extended request the service does not have. It is planned again without it. */
 export const notOffered = (call: ExtendedCall): Ending => ({
@@ -67,14 +67,14 @@ export const notOffered = (call: ExtendedCall): Ending => ({
 });
 
 /** The extended request that failed because the service does not have it; undefined for any other failure. Remembers it for the rest of the run. */
-export async function learnLacking<Live>({ item, kind, session }: Step<Live>, error: ServiceError): Promise<ExtendedCall | undefined> {
+export async function learnLacking<Live>({ item, kind, run }: Step<Live>, error: ServiceError): Promise<ExtendedCall | undefined> {
   const call = extendedCallOf(error);
   if (call === undefined || !isNotOffered(error)) return undefined;
   // A 404 may also mean that the object was deleted a moment before.
   const isThere =
-    item.liveId === undefined || (await readIfPossible(async () => kind.update?.reread(item, session.writer.reads))) !== undefined;
+    item.liveId === undefined || (await readIfPossible(async () => kind.update?.reread(item, run.writer.reads))) !== undefined;
   if (!isThere) return undefined;
-  session.missing?.add(call);
+  run.missing?.add(call);
   return call;
 }
 

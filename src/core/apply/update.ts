@@ -25,10 +25,10 @@ interface UpdateStep<Live> extends Step<Live> {
 }
 
 export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
-  const { item, session } = step;
+  const { item, run } = step;
   const { update } = step.kind;
   if (update === undefined) throw new Error(`${item.kind} has no updates`);
-  let live: Live | undefined = await update.reread(item, session.writer.reads);
+  let live: Live | undefined = await update.reread(item, run.writer.reads);
   if (live === undefined) return { outcome: "failed", code: "E_GONE", message: `${item.liveId ?? item.address} is gone from the account.` };
   // If responses show nothing of the object, neither do reads show all of it.
   const stale = staleNodes(item, update.document(item, live), update.answered !== undefined);
@@ -42,7 +42,7 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
   const done: PlannedRequest[] = [];
   let rest = item.requests;
   for (let [first, ...others] = rest; first !== undefined; [first, ...others] = rest) {
-    if (session.signal.aborted) return interruptedAfter(done, rest);
+    if (run.signal.aborted) return interruptedAfter(done, rest);
     const [request = first, ...pieces] = withinLimit({ ...step, update }, first);
     const sent: Sent<Live> | "too large" = await sendOne<Live>({ ...step, update, live }, request);
     rest = [...(sent === "too large" ? [request] : []), ...pieces, ...others];
@@ -58,8 +58,8 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
 }
 
 /** The request in pieces that the service takes, as far as the run knows. */
-function withinLimit<Live>({ update, session }: Pick<UpdateStep<Live>, "update" | "session">, request: PlannedRequest) {
-  const { bytes } = session.writer.bodyLimit;
+function withinLimit<Live>({ update, run }: Pick<UpdateStep<Live>, "update" | "run">, request: PlannedRequest) {
+  const { bytes } = run.writer.bodyLimit;
   const fits = bytes === Number.POSITIVE_INFINITY || sizeOf(request) <= bytes;
   return fits ? [request] : (update.smaller?.(request, bytes) ?? [request]);
 }
@@ -67,11 +67,11 @@ function withinLimit<Live>({ update, session }: Pick<UpdateStep<Live>, "update" 
 const sizeOf = ({ body }: PlannedRequest): number => Buffer.byteLength(JSON.stringify(body));
 
 /** Whether the service refused the body because of its size, and smaller ones can be sent: then the run sends at most half of it from now on. */
-function isHalved<Live>({ update, session }: UpdateStep<Live>, request: PlannedRequest, error: unknown): boolean {
+function isHalved<Live>({ update, run }: UpdateStep<Live>, request: PlannedRequest, error: unknown): boolean {
   if (!(error instanceof ServiceError) || error.status !== 413) return false;
   const bytes = Math.floor(sizeOf(request) / 2);
   if ((update.smaller?.(request, bytes).length ?? 0) < 2) return false;
-  session.writer.bodyLimit.bytes = bytes;
+  run.writer.bodyLimit.bytes = bytes;
   return true;
 }
 
@@ -111,35 +111,33 @@ interface Sent<Live> {
 
 /** "too large": nothing was applied, and smaller bodies can be sent. */
 async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): Promise<Sent<Live> | "too large"> {
-  const { item, session, update, live, secrets } = step;
+  const { item, run, update, live, secrets } = step;
   const { body } = request;
-  const waited = newBusyWait(session, item.address);
+  const waited = newBusyWait(run, item.address);
   for (let attempt = 1; ; attempt++) {
     try {
-      const answer = await session.writer.send(inlineSecrets(request, secrets));
+      const answer = await run.writer.send(inlineSecrets(request, secrets));
       if (update.answered === undefined) return await shownAfter(step, body, withProof(step, live, answer));
       const shown = shownBy(step, answer);
       return await verified(step, body, shown ?? live, shown === undefined || answer.status === 202 ? answer : undefined);
     } catch (error) {
       if (isHalved(step, request, error)) return "too large";
       if (!(error instanceof ServiceError) || !(isBusy(error) || error.sent === "maybe")) throw error;
-      const mayRepeat = isBusy(error)
-        ? await waited(error)
-        : attempt <= session.project.settings.client.retries && !isSecretSpent(error, body);
+      const mayRepeat = isBusy(error) ? await waited(error) : attempt <= run.project.settings.client.retries && !isSecretSpent(error, body);
       const sent = await afterUnclear(step, body, error);
       if (sent !== undefined) return sent;
-      if (!mayRepeat || session.signal.aborted) throw error;
-      if (!isBusy(error)) await session.clock.sleep(backoffMs(attempt, Math.random), session.signal);
+      if (!mayRepeat || run.signal.aborted) throw error;
+      if (!isBusy(error)) await run.clock.sleep(backoffMs(attempt, Math.random), run.signal);
     }
   }
 }
 
 /** The object as the response shows it; undefined: it was accepted, and shows nothing. */
-const shownBy = <Live>({ update, live, session }: UpdateStep<Live>, answer: WriteAnswer): Live | undefined =>
+const shownBy = <Live>({ update, live, run }: UpdateStep<Live>, answer: WriteAnswer): Live | undefined =>
   answer.isEmpty === true
     ? undefined
     : readNow(
-        () => update.answered?.(live, answer, session.writer.decode),
+        () => update.answered?.(live, answer, run.writer.decode),
         () => undefined,
       );
 
@@ -175,7 +173,7 @@ async function afterUnclear<Live>(step: UpdateStep<Live>, body: JsonObject, erro
   const { item, update, live } = step;
   // If the read fails too, the failure of the write is what is reported.
   const after = await readOr(
-    () => update.reread(item, step.session.writer.reads),
+    () => update.reread(item, step.run.writer.reads),
     () => {
       throw error;
     },
@@ -224,10 +222,10 @@ export function* pausesFor(milliseconds: number): Generator<number> {
  * `accepted`: a response that shows nothing.
  */
 async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: Live, accepted?: WriteAnswer): Promise<Sent<Live>> {
-  const { item, update, session } = step;
-  const { clock, signal } = session;
-  const { settleMs, schemaWaitMs } = session.project.settings.client;
-  const known = session.records().notKept.get(item.address);
+  const { item, update, run } = step;
+  const { clock, signal } = run;
+  const { settleMs, schemaWaitMs } = run.project.settings.client;
+  const known = run.records().notKept.get(item.address);
   let live = shown;
   let found = await compared(step, body, live);
   for (const pauseMs of pausesFor(update.showsLate === true ? Math.max(settleMs, schemaWaitMs) : settleMs)) {
@@ -242,7 +240,7 @@ async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: L
     if (isHopeless && pauseMs > 500) break;
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);
     if (pauseMs > 0 && signal.aborted) break;
-    live = (await readIfPossible(() => update.reread(item, session.writer.reads))) ?? live;
+    live = (await readIfPossible(() => update.reread(item, run.writer.reads))) ?? live;
     found = await compared(step, body, live);
   }
   const document = update.document(item, live);

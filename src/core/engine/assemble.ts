@@ -4,6 +4,7 @@ import { integrations } from "../kinds/lists.ts";
 import { schemasAddress } from "../kinds/manifests.ts";
 import { nameMatcher } from "../kinds/patterns/names.ts";
 import { isConfigured } from "../kinds/select.ts";
+import type { Project } from "../manifests/project.ts";
 import { type Address, byText, objectPattern } from "../model/address.ts";
 import { defined } from "../model/json/json.ts";
 import { keptJson } from "../model/kept.ts";
@@ -18,8 +19,8 @@ import { isStrict, stricterGuards } from "./loosened/settings.ts";
 import { type Findings, makePlan, type PlanHead, type PlanRules } from "./plan.ts";
 import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
 import { type ComparedRound, hasErrors, type RoundView } from "./round.ts";
+import type { PlanOptions, Run } from "./run.ts";
 import { everything, type Scope, unmatchedIgnores } from "./scope.ts";
-import type { LoadedProject, PlanOptions, Round } from "./session.ts";
 
 /** The results of the steps before. */
 export interface RoundParts {
@@ -30,12 +31,11 @@ export interface RoundParts {
   readonly git: Plan["git"];
 }
 
-/** The plan of a round, from the results of the earlier steps. */
-export function assemblePlan(round: Round, parts: RoundParts): Plan {
-  const { session, scope } = round;
-  const { project } = session;
+/** The plan of a run, from the results of the earlier steps. */
+export function assemblePlan(run: Run, parts: RoundParts): Plan {
+  const { project, scope } = run;
   const { observed, policies, compared, recovered, git } = parts;
-  const found = compared.found.map((one) => blockOutsideScope(one, round.options.scope ?? everything));
+  const found = compared.found.map((one) => blockOutsideScope(one, run.options.scope ?? everything));
   const deferred = found.flatMap((one) => one.deferred);
   const complete = observed.complete && compared.complete && !hasErrors(project);
   const findings: Findings = {
@@ -50,28 +50,28 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
         ({ code }) => code !== "W_NO_MANIFESTS" || observed.problems.every((one) => one.code !== "E_NO_MANIFESTS"),
       ),
       ...observed.problems,
-      ...unmatched(round, parts),
-      ...unknownInCatalog(round, parts),
+      ...unmatched(run, parts),
+      ...unknownInCatalog(run, parts),
       ...policies.problems({ deferred, complete }),
     ],
     complete,
     equal: compared.equal.length,
-    unmanaged: unmanaged(round, parts),
+    unmanaged: unmanaged(run, parts),
     ...defined({ loosened: compared.loosened, released: compared.released }),
-    ...columnsOf(round, found),
-    ...(round.kind === "Plan" ? defined({ covered: compared.coverage.covered, kept: keptIn(found) }) : {}),
+    ...columnsOf(run, found),
+    ...(run.kind === "Plan" ? defined({ covered: compared.coverage.covered, kept: keptIn(found) }) : {}),
     policy: policies.findings().filter(({ state }) => complete || state !== "fixed"),
     exemptions: policies.exemptions(),
-    readCalls: session.calls(),
+    readCalls: run.calls(),
   };
-  return makePlan(headOf(round, git), findings, {
+  return makePlan(headOf(run, git), findings, {
     inScope: (address) => scope.item(address, observed.account),
-    protectOnly: round.options.protectOnly === true,
-    whyNotSend: (item) => whyNotSend(item, round, parts),
-    hasFailed: (address) => round.failed?.has(address) === true,
-    guards: (items) => guardFindings(items, round, { ...parts, deferred, complete }),
+    protectOnly: run.options.protectOnly === true,
+    whyNotSend: (item) => whyNotSend(item, run, parts),
+    hasFailed: (address) => run.rounds.failed.has(address),
+    guards: (items) => guardFindings(items, run, { ...parts, deferred, complete }),
     locate: project.locate,
-    isStopped: hasErrors(project) || session.signal.aborted,
+    isStopped: hasErrors(project) || run.signal.aborted,
   });
 }
 
@@ -79,15 +79,16 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
 const leftSteps = ({ account }: RoundView, { coverage }: ComparedRound): DiffResult["manual"] =>
   coverage.manual.filter(({ address, path }) => !account.ignored(address, path));
 
-function headOf({ session, kind, options: given }: Round, git: Plan["git"]): PlanHead {
+function headOf(run: Run, git: Plan["git"]): PlanHead {
+  const { kind, options: given } = run;
   const { scope = everything } = given;
-  const { settings, manifestDigest } = session.project;
+  const { settings, manifestDigest } = run.project;
   const options = kind === "Plan" ? recordedOptions(given) : {};
   return {
     kind,
-    planId: session.newId(),
-    createdAt: session.clock.now().toISOString(),
-    tool: { name: "dimsync", version: session.version },
+    planId: run.newId(),
+    createdAt: run.clock.now().toISOString(),
+    tool: { name: "dimsync", version: run.version },
     target: settings.target,
     ...(settings.severalTargets === undefined ? {} : { severalTargets: settings.severalTargets }),
     account: accountName(settings.baseUrl),
@@ -96,7 +97,7 @@ function headOf({ session, kind, options: given }: Round, git: Plan["git"]): Pla
     ...(scope === everything ? {} : { partial: true }),
     ...(Object.keys(options).length === 0 ? {} : { options }),
     manifestDigest: manifestDigest(),
-    ...elsewhereCounts(session.project),
+    ...elsewhereCounts(run.project),
   };
 }
 
@@ -105,7 +106,7 @@ const recordedOptions = ({ scope }: PlanOptions): NonNullable<Plan["options"]> =
   Object.fromEntries(Object.entries(scope?.patterns ?? {}).filter(([, globs]) => globs.length > 0));
 
 /** The manifests of objects that only other targets have. */
-function elsewhereCounts({ elsewhere }: LoadedProject): Pick<Plan, "elsewhere"> {
+function elsewhereCounts({ elsewhere }: Project): Pick<Plan, "elsewhere"> {
   const ofObjects = elsewhere.filter(({ kind }) => kindNamed(kind)?.identify !== undefined);
   const counts = [...groupBy(ofObjects, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length] as const);
   return counts.length === 0 ? {} : { elsewhere: Object.fromEntries(counts) };
@@ -118,9 +119,9 @@ function keptIn(found: readonly DiffResult[]): Plan["kept"] {
 }
 
 /** New and gone columns, in the order of the units, if columns are reviewed. */
-function columnsOf({ session }: Round, found: readonly DiffResult[]): Pick<Plan, "newColumns" | "goneColumns" | "neverReviewed"> {
-  if (session.review === undefined) return {};
-  const all = found.flatMap(({ review = [] }) => review);
+function columnsOf({ review }: Run, found: readonly DiffResult[]): Pick<Plan, "newColumns" | "goneColumns" | "neverReviewed"> {
+  if (review === undefined) return {};
+  const all = found.flatMap((one) => one.review ?? []);
   return {
     newColumns: all.flatMap(({ newColumns }) => newColumns),
     goneColumns: all.flatMap(({ goneColumns }) => goneColumns),
@@ -129,9 +130,9 @@ function columnsOf({ session }: Round, found: readonly DiffResult[]): Pick<Plan,
 }
 
 /** Why an object or relation that looks missing may not be created, or one that looks needless removed, if so. What a failed read could hide is blocked before. */
-function whyNotSend(item: DraftItem, round: Round, { recovered, observed }: RoundParts): Blocked | undefined {
+function whyNotSend(item: DraftItem, run: Run, { recovered, observed }: RoundParts): Blocked | undefined {
   const { unknown } = recovered;
-  const { created, bindings } = round.session.records();
+  const { created, bindings } = run.records();
   const blocked = blockedByEarlierRun(item, { unknown, created, bindings });
   if (blocked !== undefined || item.action === "relate") return blocked;
   const { address } = item;
@@ -149,20 +150,20 @@ function whyNotSend(item: DraftItem, round: Round, { recovered, observed }: Roun
 
 function guardFindings(
   items: readonly Item[],
-  round: Round,
+  run: Run,
   { observed, compared, policies, deferred, complete }: RoundParts & Pick<DiffResult, "deferred"> & { readonly complete: boolean },
 ): ReturnType<PlanRules["guards"]> {
-  const { session, options, scope, before, today, kind } = round;
-  const { settings, manifests } = session.project;
+  const { options, scope, rounds, today, kind } = run;
+  const { settings, manifests } = run.project;
   const { addressesOf } = observed.account;
   const isProtecting = options.protectOnly === true;
   const { guards, unused } = checkGuards(items, {
     limits: stricterGuards(settings.guards, options.isReview === true ? options.base?.settings?.guards : undefined),
-    isStrict: isStrict(round),
+    isStrict: isStrict(run),
     loosened: complete ? (compared.loosened ?? []) : [],
     reviewedEntries: options.base?.settings?.allow,
     sizes: compared.found.flatMap(({ size }) => size ?? []),
-    before,
+    before: rounds.counted,
     allowed: options.allow ?? new Map(),
     entries: allowances(settings.allow, today).current,
     isNamed: (pattern, address) => addressesOf(address).some(nameMatcher([objectPattern(pattern)])),
@@ -170,7 +171,7 @@ function guardFindings(
     // With --protect-only, nothing is created, and so nothing waits for a create.
     deferred: isProtecting ? [] : deferred,
     inScope: (address) => scope.item(address, observed.account),
-    unscopedSchemasOf: (liveId) => unscopedSchemas(liveId, round, observed.account),
+    unscopedSchemasOf: (liveId) => unscopedSchemas(liveId, run, observed.account),
     policy: policies.refusing(),
     // New columns elsewhere must not stop a run that only protects.
     unreviewed: isProtecting ? [] : unreviewedColumns(compared.found),
@@ -180,7 +181,7 @@ function guardFindings(
 }
 
 /** The address of the schemas of a live integration, if a SchemaConfig selects it and the run leaves them out. */
-function unscopedSchemas(liveId: string, { options: { scope = everything } }: Round, account: Account): Address | undefined {
+function unscopedSchemas(liveId: string, { options: { scope = everything } }: Run, account: Account): Address | undefined {
   const address = schemasAddress(account.naming.ofLive.get(liveId) ?? liveId);
   return isConfigured(address, account) && !scope.item(address, account) ? address : undefined;
 }
@@ -195,8 +196,7 @@ const unreviewedColumns = (found: readonly DiffResult[]): GuardInput["unreviewed
   });
 
 /** Patterns of --only, --exclude and `ignore` that match nothing. Unknown while manifests or reads fail. */
-function unmatched({ session, scope, today }: Round, { observed, compared }: RoundParts): readonly Problem[] {
-  const { project } = session;
+function unmatched({ project, scope, today }: Run, { observed, compared }: RoundParts): readonly Problem[] {
   const problems = [...observed.problems, ...compared.found.flatMap((one) => one.problems)];
   if (hasErrors(project) || !observed.complete || hasErrors({ problems })) return [];
   if (scope === everything)
@@ -212,7 +212,7 @@ function unmatched({ session, scope, today }: Round, { observed, compared }: Rou
 }
 
 /** Entries of the catalog without an integration; not known if the list of integrations may be incomplete, or was not read: then it is empty. */
-function unknownInCatalog({ session: { review } }: Round, { observed }: RoundParts): readonly Problem[] {
+function unknownInCatalog({ review }: Run, { observed }: RoundParts): readonly Problem[] {
   const { items } = observed.account.list(integrations);
   const isSuspicious = observed.suspicions.some(({ list }) => list === integrations);
   return items.length === 0 || !observed.complete || isSuspicious ? [] : (review?.problems(items) ?? []);
@@ -248,7 +248,7 @@ function blockOutsideScope(found: DiffResult, scope: Scope): DiffResult {
 }
 
 /** Live objects that no manifest stands for. */
-function unmanaged({ options }: Round, { observed, compared }: RoundParts): Omit<Unmanaged, "columns"> {
+function unmanaged({ options }: Run, { observed, compared }: RoundParts): Omit<Unmanaged, "columns"> {
   const { list, identities } = observed.account;
   const managed = new Set([
     ...compared.liveIds,

@@ -27,9 +27,9 @@ import type { PlannedRequest, Reads } from "../model/service.ts";
 import { nodeText } from "../text/paths.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { observeAccount } from "./observe.ts";
-import { cachedReads, columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
+import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
+import type { Run } from "./run.ts";
 import { ignoring } from "./scope.ts";
-import type { Session } from "./session.ts";
 
 /** One node of one integration, with everything that applies to it. */
 export interface Explained extends Explanation {
@@ -56,8 +56,8 @@ export interface Explained extends Explanation {
 }
 
 /** Why a schema, table or column has its desired state. Throws E_UNKNOWN_ADDRESS and E_STILL_WAITING, and ServiceError if a read fails. */
-export async function explainNode(session: Session, address: Address, path: NodePath): Promise<readonly Explained[]> {
-  const observed = await observeConfigs(session, (one) => one === address);
+export async function explainNode(run: Run, address: Address, path: NodePath): Promise<readonly Explained[]> {
+  const observed = await observeConfigs(run, (one) => one === address);
   if (observed.units.length === 0 && !observed.isWaiting) {
     refuseErrors(observed.problems); // A SchemaConfig with errors selects nothing, and may be the one that is asked for.
     throw new DimsyncError(
@@ -148,17 +148,16 @@ interface ObservedConfigs {
 }
 
 /** Looks up the integrations whose schemas, or one of whose SchemaConfigs, are wanted. Their schemas are not read yet. */
-async function observeConfigs(session: Session, isWanted: (address: Address) => boolean): Promise<ObservedConfigs> {
-  const { project, clock } = session;
-  const reads = cachedReads(session.reads);
+async function observeConfigs(run: Run, isWanted: (address: Address) => boolean): Promise<ObservedConfigs> {
+  const { project, reads, today } = run;
   const configs = project.manifests.filter(isSchemaConfig);
   const { account, problems } = await observeAccount({
     project,
     compared: configs,
-    records: session.records(),
+    records: run.records(),
     reads,
-    ignored: ignoring(project.settings.ignore, clock.now().toISOString().slice(0, 10)).ignored,
-    run: { review: session.review },
+    ignored: ignoring(project.settings.ignore, today).ignored,
+    run: { review: run.review },
   });
   const found = schemaConfig.units(configs, account);
   const known = [...found.units, ...found.deferred, ...found.blocked].map(({ address }) => account.addressesOf(address));
@@ -168,7 +167,7 @@ async function observeConfigs(session: Session, isWanted: (address: Address) => 
   refuseErrors([...problems, ...found.problems.filter(concerns)]);
   const isNamed = ({ address }: { readonly address: Address }): boolean => account.addressesOf(address).some(isWanted);
   const claimColumns = columnBudget();
-  const needs = { policyColumns: columnsNeeded(session, () => undefined), claimColumns, isNew: () => false };
+  const needs = { policyColumns: columnsNeeded(run, () => undefined), claimColumns, isNew: () => false };
   const units = found.units.filter(isNamed);
   const isWaiting = found.deferred.some(isNamed);
   return { units, isWaiting, known: [...new Set(known.flat())], reads, account, needs, problems: found.problems };

@@ -5,6 +5,7 @@ import { integrations } from "../kinds/lists.ts";
 import { accountLists, indexed } from "../kinds/lookup.ts";
 import { labelRoots } from "../kinds/patterns/labels.ts";
 import { withIdentities } from "../kinds/select.ts";
+import type { Project } from "../manifests/project.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { isFailedCreation, readOr, ServiceError } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
@@ -20,7 +21,6 @@ import { enumerate } from "../text/describe.ts";
 import { andMore, grouped } from "../text/lists.ts";
 import { bindCommand } from "../text/shell.ts";
 import type { Ignored } from "./scope.ts";
-import type { LoadedProject } from "./session.ts";
 
 /** What is read before anything is compared, and the live object of each manifest. */
 export interface ObservedAccount {
@@ -43,7 +43,7 @@ interface Suspicion {
 }
 
 interface ObserveInput {
-  readonly project: Pick<LoadedProject, "settings" | "manifests" | "elsewhere" | "columnLabels">;
+  readonly project: Pick<Project, "settings" | "manifests" | "elsewhere" | "columnLabels">;
   /** The manifests that are compared. Others only resolve references. */
   readonly compared: readonly Manifest[];
   readonly records: KnownRecords;

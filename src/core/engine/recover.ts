@@ -10,7 +10,7 @@ import type { OpenIntent } from "../records/history.ts";
 import type { RecordsState } from "../records/records.ts";
 import { bindCommand, resolveCommand } from "../text/shell.ts";
 import { auditEvidence, describeEvidence } from "./reads/audit-log.ts";
-import type { Round } from "./session.ts";
+import type { Run } from "./run.ts";
 
 /** What was found out about POSTs of earlier runs whose response was lost. */
 export interface Recovered {
@@ -30,10 +30,10 @@ interface SettledEntry {
 
 const nothingToRecover: Recovered = { ids: new Map(), unknown: new Map(), settled: [] };
 
-/** The open journal entries in the scope of the round. Nothing is read if the project has errors. */
-export function recoverRound({ session, scope, reads }: Round): Promise<Recovered> {
-  if (session.project.problems.some(isError)) return Promise.resolve(nothingToRecover);
-  const { open, bindings } = session.records();
+/** The open journal entries in the scope of the run. Nothing is read if the project has errors. */
+export function recoverRound({ project, records, scope, reads }: Run): Promise<Recovered> {
+  if (project.problems.some(isError)) return Promise.resolve(nothingToRecover);
+  const { open, bindings } = records();
   return recover(
     open.filter(({ address }) => scope.item(address)),
     bindings,

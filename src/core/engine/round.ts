@@ -4,6 +4,7 @@ import { integrations } from "../kinds/lists.ts";
 import { kindNames, schemasAddress } from "../kinds/manifests.ts";
 import { integrationMatcher, selectIntegrations } from "../kinds/select.ts";
 import { selectorProblems, selectsByName } from "../kinds/written-names.ts";
+import type { Project } from "../manifests/project.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import { readOr } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
@@ -26,8 +27,8 @@ import { type BaseView, baseView, ofSameKinds, schemasAtBase, unitsByObject } fr
 import { orphanedObligations } from "./orphaned.ts";
 import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import type { Recovered } from "./recover.ts";
+import type { Run } from "./run.ts";
 import { everything, type IgnoredPaths, ignoredPaths, ignoring, manifestsInScope } from "./scope.ts";
-import type { LoadedProject, Round, Session } from "./session.ts";
 
 // The steps of a round (pipeline.ts) as calls to the modules that do the work.
 
@@ -42,22 +43,21 @@ export interface RoundView extends ObservedAccount {
 }
 
 /** Whether a manifest has an error. Then nothing is compared, so that the errors are all that is reported. */
-export const hasErrors = ({ problems }: Pick<LoadedProject, "problems">): boolean => problems.some(isError);
+export const hasErrors = ({ problems }: Pick<Project, "problems">): boolean => problems.some(isError);
 
-export async function observeRound(round: Round, recovered: Recovered): Promise<RoundView> {
-  const { session, options, kind, reads, scope, fresh, today } = round;
-  const { project } = session;
+export async function observeRound(run: Run, recovered: Recovered): Promise<RoundView> {
+  const { project, options, kind, reads, scope, today } = run;
   const { settings } = project;
-  const records = session.records();
+  const records = run.records();
   const { ignored, problems: expiredIgnores } = ignoring(settings.ignore, today);
   const inScope = manifestsInScope(project.manifests, scope);
   const compared = hasErrors(project) ? [] : inScope;
   // Those of a part of the account check only that part.
   const policies = scope === everything ? policiesIn(project.manifests) : [];
   const observe = (
-    from: Pick<LoadedProject, "manifests" | "elsewhere" | "columnLabels">,
+    from: Pick<Project, "manifests" | "elsewhere" | "columnLabels">,
     of: readonly Manifest[],
-    { review, ignored: isIgnored = ignored }: { readonly review?: Session["review"]; readonly ignored?: typeof ignored } = {},
+    { review, ignored: isIgnored = ignored }: { readonly review?: Run["review"]; readonly ignored?: typeof ignored } = {},
   ): Promise<ObservedAccount> =>
     observeAccount({
       project: { ...from, settings },
@@ -68,16 +68,16 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
       ignored: isIgnored,
       run: {
         recovered: recovered.ids,
-        fresh,
-        now: session.clock.now().toISOString(),
-        isRecording: kind === "Plan" && (session.writer !== undefined || options.isRecording === true),
+        fresh: run.rounds.fresh,
+        now: run.clock.now().toISOString(),
+        isRecording: kind === "Plan" && (run.writer !== undefined || options.isRecording === true),
         isDrift: kind === "DriftReport",
         listUnmanaged: options.listUnmanaged === true,
         review,
-        ...(session.missing === undefined ? {} : { extended: { missing: session.missing } }),
+        ...(run.missing === undefined ? {} : { extended: { missing: run.missing } }),
       },
     });
-  const observed = await observe(project, compared, { review: session.review });
+  const observed = await observe(project, compared, { review: run.review });
   const base =
     options.base === undefined || hasErrors(project)
       ? undefined
@@ -106,7 +106,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
 
 /** Names in selectors that no integration has. One of another target, and one whose entry of the list cannot be read, have theirs. */
 function unknownIntegrations(
-  { elsewhere }: LoadedProject,
+  { elsewhere }: Project,
   { account, unreadLists, entries }: ObservedAccount,
   named: readonly Manifest[],
 ): readonly Problem[] {
@@ -117,7 +117,7 @@ function unknownIntegrations(
 }
 
 /** A project without manifests whose objects earlier runs have managed: its files were lost, and a plan without differences would say that all is well. */
-function lostManifests({ problems, settings: { target } }: LoadedProject, { bindings }: RecordsState): readonly Problem[] {
+function lostManifests({ problems, settings: { target } }: Project, { bindings }: RecordsState): readonly Problem[] {
   const none = problems.find(({ code }) => code === "W_NO_MANIFESTS");
   if (none === undefined || bindings.size === 0) return [];
   const known = counted(bindings.size, "object");
@@ -140,38 +140,38 @@ export interface ComparedRound extends Compared {
  * Compares the manifests in scope, and checks policies on the integrations that no SchemaConfig has
  * read.
  */
-export async function compareRound(round: Round, view: RoundView, policies: PolicyCheck): Promise<ComparedRound> {
-  const { session, options, reads, scope, kind, fresh } = round;
-  const labels = checkLabels(session.project, view, scope === everything);
+export async function compareRound(run: Run, view: RoundView, policies: PolicyCheck): Promise<ComparedRound> {
+  const { options, reads, scope, kind } = run;
+  const labels = checkLabels(run.project, view, scope === everything);
   const loosened =
     options.isReview === true && options.base !== undefined && view.base !== undefined
-      ? checkLoosened({ base: options.base, head: session.project, today: round.today }, view, view.base)
+      ? checkLoosened({ base: options.base, head: run.project, today: run.today }, view, view.base)
       : undefined;
-  const paths = ignoredPaths(session.project.settings.ignore, round.today);
+  const paths = ignoredPaths(run.project.settings.ignore, run.today);
   const questions: Questions = (liveId) => (labels === undefined ? [] : [labels.ask(liveId)]);
   const needs: ReadNeeds = {
-    policyColumns: columnsNeeded(session, policies.columnsNeeded, view.account.kept),
+    policyColumns: columnsNeeded(run, policies.columnsNeeded, view.account.kept),
     claimColumns: view.claimColumns,
-    isNew: (id) => fresh.has(id) || isRecent(view.account.list(integrations).byId.get(id)?.createdAt, session.clock.now()),
+    isNew: (id) => run.rounds.fresh.has(id) || isRecent(view.account.list(integrations).byId.get(id)?.createdAt, run.clock.now()),
   };
   const compared = await compareUnits({
     observed: view,
     compared: view.compared,
     scope,
     reads,
-    onProgress: session.onProgress,
+    onProgress: run.onProgress,
     base: view.base,
     protectOnly: options.protectOnly === true,
-    concurrency: session.project.settings.client.concurrency,
+    concurrency: run.project.settings.client.concurrency,
     needs,
     checkUnit: (unit) => {
       paths.look(unit, unit.live, view.account);
       policies.checkUnit(unit, questions);
       if (loosened !== undefined) loosened.checkUnit(unit);
     },
-    signal: session.signal,
+    signal: run.signal,
   });
-  if (hasErrors(session.project)) return { ...compared, missingPaths: paths.missing, coverage: { manual: [] } };
+  if (hasErrors(run.project)) return { ...compared, missingPaths: paths.missing, coverage: { manual: [] } };
   const others = await policies.checkOthers(reads, { compared: compared.configured, questions, onTree: loosened?.checkTree });
   const complete = compared.complete && others.complete;
   const { base } = view;

@@ -1,6 +1,5 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { LoadedProject } from "../engine/session.ts";
 import { noAccount, type Project } from "../manifests/project.ts";
 import { resolveSecrets, secretPlaces } from "../manifests/secrets/resolve.ts";
 import { DimsyncError, messageOf, ProblemsError } from "../model/errors.ts";
@@ -128,7 +127,7 @@ async function apiKey({ settings, locate }: AccountProject, { env, signal }: Acc
 }
 
 /** The manifests that need the secrets, for the messages about missing ones. */
-type SecretUsers = Pick<LoadedProject, "manifests" | "locate">;
+type SecretUsers = Pick<Project, "manifests" | "locate">;
 
 /** Resolves every reference, or throws ProblemsError with all missing ones, at their lines in the manifests of `users`. */
 export async function resolveAll(

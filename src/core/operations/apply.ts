@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { type Applied, type ApplyOptions, apply } from "../apply/apply.ts";
 import { keptAfter } from "../apply/kept.ts";
-import type { Session, WriteSession } from "../engine/session.ts";
+import type { PlanOptions, Run, WriteRun } from "../engine/run.ts";
 import { type Project, withLocations } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits } from "../model/exit.ts";
-import { defined, sameJson } from "../model/json/json.ts";
+import { sameJson } from "../model/json/json.ts";
 import { groupBy } from "../model/maps.ts";
 import type { NotKept, Plan, Result } from "../model/plan.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
@@ -17,11 +17,10 @@ import { differsInSpace } from "../text/values.ts";
 import { openAccount, resolveAll } from "./account.ts";
 import { withBase } from "./base.ts";
 import { jobUrl, openRecords, versionText, withRecords } from "./open-records.ts";
-import { refusesOutsideChanges } from "./plan.ts";
-import { openReview, withCatalogProblems } from "./review.ts";
-import { accountSession, type RunEnvironment, withGitState } from "./session.ts";
+import { withCatalogProblems } from "./review.ts";
+import { type RunEnvironment, startRun, withGitState } from "./run.ts";
 
-export interface ApplyAccountOptions extends ApplyOptions {
+export interface ApplyAccountOptions extends ApplyOptions, PlanOptions {
   /** How long to wait for another apply of the same target to finish. */
   readonly lockTimeoutMs?: number;
   /** Maximum age of a saved plan; 24 hours by default. */
@@ -37,12 +36,12 @@ export interface ApplyAccountOptions extends ApplyOptions {
 export function applyAccount(
   project: Project,
   options: ApplyAccountOptions,
-  { onProgress, ...environment }: RunEnvironment,
+  { onProgress, ...others }: RunEnvironment,
 ): Promise<Pick<Applied, "plan" | "result">> {
-  const run = { ...environment, onProgress: neverThrows(onProgress) };
+  const environment = { ...others, onProgress: neverThrows(onProgress) };
   return withLocations(
     project,
-    withGitState(project, run, (git) => applyUnderLease(withCatalogProblems(project), options, { run, git })),
+    withGitState(project, environment, (git) => applyUnderLease(withCatalogProblems(project), options, { environment, git })),
   );
 }
 
@@ -58,12 +57,12 @@ const neverThrows =
 async function applyUnderLease(
   project: Project,
   options: ApplyAccountOptions,
-  { run, git }: Pick<ApplyRun, "run" | "git">,
+  { environment, git }: Pick<ApplyStart, "environment" | "git">,
 ): Promise<Applied> {
   const { settings } = project;
   const [{ checkSavedPlan, refuseOtherMode, refuseUnsavedOnProtected }, records] = await Promise.all([
     import("./saved-plan.ts"),
-    openRecords(settings, run.env),
+    openRecords(settings, environment.env),
   ]);
   try {
     if (options.saved === undefined) refuseUnsavedOnProtected(settings);
@@ -71,21 +70,21 @@ async function applyUnderLease(
       refuseOtherMode(options.saved, options.protectOnly === true);
       await checkSavedPlan(options.saved, project, { git: await git, records }, options.maxPlanAgeMs);
     }
-    const runUrl = jobUrl(run.env);
+    const runUrl = jobUrl(environment.env);
     const begin = {
       runId: randomUUID(),
       waitMs: options.lockTimeoutMs ?? 0,
-      signal: run.signal,
-      hasEnded: (lease: Lease) => hasHolderEnded(lease, settings.folder, run),
-      onWait: () => run.onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: `the lock of ${settings.target}` }),
+      signal: environment.signal,
+      hasEnded: (lease: Lease) => hasHolderEnded(lease, settings.folder, environment),
+      onWait: () => environment.onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: `the lock of ${settings.target}` }),
     };
     const writes = await records.begin({ ...begin, ...(runUrl === undefined ? {} : { runUrl }) });
     if (writes.notice !== undefined) options.onNotice?.(writes.notice);
     const before = writes.state();
-    if (before.version !== "") run.onRecords?.(versionText("read", records, before));
-    const done = await thenRelease(writes, () => applyWith(project, options, { run, git, writes }));
+    if (before.version !== "") environment.onRecords?.(versionText("read", records, before));
+    const done = await thenRelease(writes, () => applyWith(project, options, { environment, git, writes }));
     const after = writes.state();
-    if (after.version !== before.version) run.onRecords?.(versionText("written", records, after));
+    if (after.version !== before.version) environment.onRecords?.(versionText("written", records, after));
     return done;
   } finally {
     await records.close();
@@ -213,27 +212,26 @@ export async function recordUnchanged({ settings }: Project, plan: Plan, run: Ru
   });
 }
 
-interface ApplyRun {
-  readonly run: RunEnvironment;
+interface ApplyStart {
+  readonly environment: RunEnvironment;
   readonly writes: RecordsRun;
-  readonly git: Session["git"];
+  readonly git: Run["git"];
 }
 
-async function applyWith(project: Project, options: ApplyAccountOptions, { run, writes, git }: ApplyRun) {
-  const account = await openAccount(project, { ...run, readOnly: false, runId: writes.runId });
+async function applyWith(project: Project, options: ApplyAccountOptions, { environment, writes, git }: ApplyStart) {
+  const account = await openAccount(project, { ...environment, readOnly: false, runId: writes.runId });
   try {
-    const signal = AbortSignal.any([run.signal, writes.lost]);
-    const session = await openWriteSession(project, account.client, { run: { ...run, signal }, writes, git });
+    const signal = AbortSignal.any([environment.signal, writes.lost]);
+    const { base: chosen, ...asked } = options;
+    const start = { ...environment, signal, options: asked };
+    const opened = await startRun(project, start, { client: account.client, records: writes.state, git });
+    const { run, unreadable } = await withBase(opened, chosen);
+    if (unreadable !== undefined) throw unreadable;
     const beforeFirstWrite = async (made: Plan): Promise<void> => {
       await options.beforeFirstWrite?.(made);
       if (options.saved !== undefined) await writes.markApplied(made.planId);
     };
-    const review = await openReview(project);
-    const isNeeded = refusesOutsideChanges(project, options);
-    const { session: based, base, unreadable } = await withBase(session, project, { base: options.base, isNeeded });
-    if (isNeeded && unreadable !== undefined) throw unreadable;
-    const made = { ...session, ...based, review };
-    const done = await apply(made, { ...options, ...defined({ base }), beforeFirstWrite });
+    const done = await apply({ ...run, writer: await openWriter(run, account.client, writes) }, { ...options, beforeFirstWrite });
     rememberAccount(writes, done);
     const { plan, result } = done;
     if (result.exit.code === 0)
@@ -248,21 +246,17 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { run, 
   }
 }
 
-async function openWriteSession(project: Project, client: Client, { run, writes, git }: ApplyRun): Promise<WriteSession> {
-  const { settings } = project;
+async function openWriter({ project, env, signal }: Run, client: Client, writes: RecordsRun): Promise<WriteRun["writer"]> {
   const { decodeWrite } = await import("../service/decode/resources.ts");
   return {
-    ...accountSession(project, client, writes.state, git, run),
-    writer: {
-      reads: client.asReadOnly(),
-      send: (request) => client.send(request, writes.fence),
-      decode: decodeWrite,
-      records: writes,
-      bodyLimit: { bytes: Number.POSITIVE_INFINITY },
-      resolveSecrets: (references, addresses) => {
-        const manifests = project.manifests.filter(({ address }) => addresses.has(address));
-        return resolveAll(references, settings, run.env, run.signal, { manifests, locate: project.locate });
-      },
+    reads: client.asReadOnly(),
+    send: (request) => client.send(request, writes.fence),
+    decode: decodeWrite,
+    records: writes,
+    bodyLimit: { bytes: Number.POSITIVE_INFINITY },
+    resolveSecrets: (references, addresses) => {
+      const manifests = project.manifests.filter(({ address }) => addresses.has(address));
+      return resolveAll(references, project.settings, env, signal, { manifests, locate: project.locate });
     },
   };
 }

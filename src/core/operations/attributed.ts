@@ -1,11 +1,10 @@
 import { attribute, runOf, withOtherProjects, withoutAttribution, withPartialAttribution } from "../drift/attribution.ts";
 import { endOfNow, readAudit } from "../drift/audit.ts";
-import type { Session } from "../engine/session.ts";
+import type { Run } from "../engine/run.ts";
 import { eachAttribution } from "../model/changes.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { isLocal } from "../model/settings/config.ts";
-import type { Environment } from "../model/settings/env.ts";
 import type { RecordsChange } from "../records/records.ts";
 import { withRecords } from "./open-records.ts";
 
@@ -14,14 +13,12 @@ const defaultWindowMs = 30 * 86_400_000;
 interface AttributionOptions {
   /** Since when the audit log is read, ISO 8601. Default: 30 days ago. */
   readonly since?: string | undefined;
-  /** Of the process, for the records. */
-  readonly env: Environment;
 }
 
 /** The report with who made the changes, and with the reads of the audit log. Throws the signal's reason, and as `Records.read` does. */
-export async function attributed(report: Plan, { since, env }: AttributionOptions, session: Session): Promise<Plan> {
+export async function attributed(report: Plan, { since }: AttributionOptions, run: Run): Promise<Plan> {
   if (report.items.every(({ action }) => action === "bind" || action === "create") && report.manual.length === 0) return report;
-  const { reads, records, calls, signal } = session;
+  const { reads, records, calls, signal } = run;
   const madeMs = Date.parse(report.createdAt);
   const window = { since: since ?? new Date(madeMs - defaultWindowMs).toISOString(), until: endOfNow(madeMs) };
   const withCalls = (made: Plan): Plan => ({ ...made, calls: { ...report.calls, read: calls() } });
@@ -29,7 +26,7 @@ export async function attributed(report: Plan, { since, env }: AttributionOption
     const log = await readAudit(reads, window, { signal });
     const idByAddress = new Map([...records().bindings].map(([address, { id }]) => [address, id]));
     const made = attribute(report, log.items, { idByAddress });
-    const known = await runsOf(made, session, env);
+    const known = await runsOf(made, run);
     return withCalls(withOtherProjects(withPartialAttribution(made, log), known));
   } catch (error) {
     signal.throwIfAborted();
@@ -41,7 +38,7 @@ export async function attributed(report: Plan, { since, env }: AttributionOption
 const mostWrites = 10_000;
 
 /** The writes to the records of the target. None if no run of dimsync changed anything, or if the records are in a folder, which no other machine sees. */
-async function runsOf(report: Plan, { project: { settings } }: Session, env: Environment): Promise<readonly RecordsChange[]> {
+async function runsOf(report: Plan, { project: { settings }, env }: Run): Promise<readonly RecordsChange[]> {
   if (isLocal(settings.records) || ![...eachAttribution(report)].some((one) => runOf(one) !== undefined)) return [];
   return await withRecords(settings, env, (records) => records.history(mostWrites));
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { BaseProject } from "../engine/loosened/entry.ts";
-import type { Session } from "../engine/session.ts";
+import type { Run } from "../engine/run.ts";
 import { extractBase, fetchMissing } from "../git/base.ts";
 import { GitError, gitText } from "../git/process.ts";
 import { dbtFolder } from "../labels/sources.ts";
@@ -24,33 +24,32 @@ interface Base extends BaseProject {
 }
 
 interface Based {
-  /** With a problem that says why the origin of the differences is unknown. */
-  readonly session: Session;
-  readonly base?: BaseProject;
-  /** For `review: strict`, which needs the base. */
+  /** With the base, or with a problem that says why the origin of the differences is unknown. */
+  readonly run: Run;
+  /** Why there is no base, if `review: strict` needs it. */
   readonly unreadable?: DimsyncError;
 }
 
-/**
- * The base of a comparison: what the caller chose, else the manifests of the commit that was applied last, as far as the records know it. `isNeeded`: by
- * `review: strict`.
- */
-export async function withBase(
-  session: Session,
-  project: Project,
-  { base, isNeeded = false }: { readonly base?: BaseProject | undefined; readonly isNeeded?: boolean },
-): Promise<Based> {
-  const found = base === undefined ? await appliedBase(project, session.records(), isNeeded) : { base };
-  const { problem, unreadable } = found;
-  const problems = problem === undefined ? session.project.problems : [...session.project.problems, problem];
+/** The run with the base of its comparison: what the caller chose, else the manifests of the commit that was applied last, as far as the records know it. */
+export async function withBase(run: Run, chosen: BaseProject | undefined): Promise<Based> {
+  const { project, options } = run;
+  const isNeeded = run.kind === "Plan" && project.settings.review === "strict" && options.allow?.has("outsideChanges") !== true;
+  const found = chosen === undefined ? await appliedBase(project, run.records(), isNeeded) : { base: chosen };
+  const { problem, unreadable, base } = found;
+  const problems = problem === undefined ? project.problems : [...project.problems, problem];
   return {
-    session: { ...session, project: { ...session.project, problems } },
-    // A column that is switched off until someone reviews it does not come from the manifests.
-    ...defined({ base: found.base && { ...found.base, review: await openReview(found.base) }, unreadable }),
+    run: {
+      ...run,
+      project: { ...project, problems },
+      // A column that is switched off until someone reviews it does not come from the manifests.
+      options: { ...options, ...defined({ base: base && { ...base, review: await openReview(base) } }) },
+    },
+    ...defined({ unreadable: isNeeded ? unreadable : undefined }),
   };
 }
 
-interface AppliedBase extends Pick<Based, "base" | "unreadable"> {
+interface AppliedBase extends Pick<Based, "unreadable"> {
+  readonly base?: BaseProject;
   readonly problem?: Problem;
 }
 

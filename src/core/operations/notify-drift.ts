@@ -12,7 +12,7 @@ import { masked, secretKey } from "../model/settings/secret.ts";
 import { writeAtomic } from "../records/files/atomic.ts";
 import { ensureStateFolder, stateFolder } from "../records/state-folder.ts";
 import { resolveAll } from "./account.ts";
-import type { RunEnvironment } from "./session.ts";
+import type { RunEnvironment } from "./run.ts";
 
 interface Notification {
   readonly webhook: NotifySettings;

@@ -1,4 +1,4 @@
-import type { LoadedProject } from "../engine/session.ts";
+import type { Project } from "../manifests/project.ts";
 import { drift, plan as planValidator, result } from "../manifests/validators.generated.js";
 import { DimsyncError } from "../model/errors.ts";
 import { isObject } from "../model/json/json.ts";
@@ -10,7 +10,7 @@ import { readDocuments, readPlanFile, writePlanFile } from "../records/plan-file
 import type { Records } from "../records/records.ts";
 import { durationText } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
-import type { RunEnvironment } from "./session.ts";
+import type { RunEnvironment } from "./run.ts";
 
 const digestKeyIn = (env: Environment) => ({ digestKey: env["DIMSYNC_DIGEST_KEY"] });
 
@@ -45,7 +45,7 @@ const newPlan = "dimsync plan --out plan.json";
  */
 export async function checkSavedPlan(
   plan: Plan,
-  { settings, manifestDigest }: Pick<LoadedProject, "settings" | "manifestDigest">,
+  { settings, manifestDigest }: Pick<Project, "settings" | "manifestDigest">,
   { git, records }: { readonly git: Plan["git"]; readonly records: Records },
   maxAgeMs = dayMs,
 ): Promise<void> {

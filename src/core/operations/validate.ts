@@ -16,7 +16,7 @@ import { policiesIn, policyProblems } from "../policies/validate.ts";
 import { grouped, targetList } from "../text/lists.ts";
 import { withTarget } from "../text/shell.ts";
 import { catalogProblems } from "./review.ts";
-import { projectGitState } from "./session.ts";
+import { projectGitState } from "./run.ts";
 
 /** The same for several targets, as one document: what all of them have in common is in it once. */
 export async function validateProjects(projects: readonly Project[]): Promise<Validation> {

@@ -8,7 +8,7 @@ import { type AuditWindow, readAudit, unreadText } from "../../core/drift/audit.
 import type { ExitCode } from "../../core/model/exit.ts";
 import type { AuditEntry } from "../../core/model/live.ts";
 import { type AccountProject, withReadOnly } from "../../core/operations/account.ts";
-import type { RunEnvironment } from "../../core/operations/session.ts";
+import type { RunEnvironment } from "../../core/operations/run.ts";
 import type { AuditFlags } from "./index.ts";
 
 const columns = ["timestamp", "actor.email", "event", "context.userAgent", "context.ipAddress"];

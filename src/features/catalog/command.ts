@@ -8,7 +8,7 @@ import { loadProjects } from "../../cli/project.ts";
 import { acceptColumns } from "../../core/catalog/accept.ts";
 import { newReview } from "../../core/catalog/review.ts";
 import { plan } from "../../core/engine/pipeline.ts";
-import type { PlanOptions } from "../../core/engine/session.ts";
+import type { PlanOptions } from "../../core/engine/run.ts";
 import { nameMatcher } from "../../core/kinds/patterns/names.ts";
 import type { ProjectCatalog } from "../../core/manifests/named-files.ts";
 import type { Project } from "../../core/manifests/project.ts";
@@ -16,8 +16,7 @@ import { DimsyncError, interruptedError, refuseErrors } from "../../core/model/e
 import type { ExitCode } from "../../core/model/exit.ts";
 import type { NodePath } from "../../core/model/nodes.ts";
 import { isError } from "../../core/model/problem.ts";
-import { withReadSession } from "../../core/operations/plan.ts";
-import type { RunEnvironment } from "../../core/operations/session.ts";
+import { type RunEnvironment, withReadRun } from "../../core/operations/run.ts";
 import { writeAtomic } from "../../core/records/files/atomic.ts";
 import { jsonDocument, visible } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
@@ -121,11 +120,13 @@ function withCatalog(project: Project): CatalogProject {
 async function acceptedCatalog(
   project: CatalogProject,
   { scope, address, node, dropsMissing }: AcceptOptions,
-  run: RunEnvironment,
+  environment: RunEnvironment,
 ): Promise<ReturnType<typeof acceptColumns>> {
   const { file, columns } = project.catalog;
   const review = newReview({ catalog: columns, file });
-  const made = await withReadSession(project, run, (session) => plan({ ...session, review }, scope === undefined ? {} : { scope }));
+  const made = await withReadRun(project, { ...environment, options: scope === undefined ? {} : { scope } }, (run) =>
+    plan({ ...run, review }),
+  );
   if (!made.complete) {
     const why = made.diagnostics.find(isError)?.message ?? "";
     throw new DimsyncError("E_READ_FAILED", `The account was not read completely, so nothing was accepted. ${why}`);

@@ -7,7 +7,7 @@ import type { ControllerMode } from "../../core/model/settings/config.ts";
 import { applyAccount } from "../../core/operations/apply.ts";
 import { driftAccount } from "../../core/operations/drift.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
-import type { RunEnvironment } from "../../core/operations/session.ts";
+import type { RunEnvironment } from "../../core/operations/run.ts";
 import { isOver } from "../../core/records/lease.ts";
 import type { Lease } from "../../core/records/records.ts";
 import { actorText, attributionText } from "../../core/render/report/attribution.ts";

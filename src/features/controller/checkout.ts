@@ -3,7 +3,7 @@ import { makeLocate } from "../../core/manifests/locate.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
 import { DimsyncError, messageOf, ProblemsError } from "../../core/model/errors.ts";
 import { placeText } from "../../core/model/problem.ts";
-import { projectGitState } from "../../core/operations/session.ts";
+import { projectGitState } from "../../core/operations/run.ts";
 import type { Commit } from "./accounts.ts";
 
 /** A target of the checkout: its project as it could be loaded last, and why it cannot be loaded now. */

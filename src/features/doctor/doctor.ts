@@ -16,7 +16,7 @@ import type { Code } from "../../core/model/titles.ts";
 import { type OpenAccount, openAccount } from "../../core/operations/account.ts";
 import { probeStore, readRecords } from "../../core/operations/open-records.ts";
 import { planAccount } from "../../core/operations/plan.ts";
-import { projectGitState, type RunEnvironment } from "../../core/operations/session.ts";
+import { projectGitState, type RunEnvironment } from "../../core/operations/run.ts";
 import type { Client } from "../../core/service/client.ts";
 import type { CallReport } from "../../core/service/request.ts";
 import { counted } from "../../core/text/counts.ts";

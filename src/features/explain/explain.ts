@@ -10,9 +10,7 @@ import type { AuditEntry } from "../../core/model/live.ts";
 import type { NodePath } from "../../core/model/nodes.ts";
 import { toDiagnostic } from "../../core/model/problem.ts";
 import type { Reads } from "../../core/model/service.ts";
-import { withReadSession } from "../../core/operations/plan.ts";
-import { openReview } from "../../core/operations/review.ts";
-import type { RunEnvironment } from "../../core/operations/session.ts";
+import { type RunEnvironment, withReadRun } from "../../core/operations/run.ts";
 import { shellWord, withTarget } from "../../core/text/shell.ts";
 
 /** Limits of what is read from the audit log. */
@@ -30,7 +28,7 @@ export type ExplainedNode = ReturnType<typeof located>;
 export async function explainSchemaNode(
   project: Project,
   { address: given, node }: { readonly address: Address; readonly node: NodePath },
-  run: RunEnvironment,
+  environment: RunEnvironment,
 ): Promise<readonly ExplainedNode[]> {
   // "orders" and "Integration/orders" are the integration whose schemas are asked for.
   const { kind = kindNames.integration, name } = parseAddress(given) ?? { name: given };
@@ -41,9 +39,9 @@ export async function explainSchemaNode(
       `explain needs an integration, such as orders or Schemas/orders, or a SchemaConfig, not ${JSON.stringify(address)}. For other kinds, use plan.`,
       { command: `dimsync plan --only ${shellWord(address)}` },
     );
-  const { explained, log } = await withReadSession(project, run, async (session) => ({
-    explained: await withLocations(project, explainNode({ ...session, review: await openReview(project) }, address, node)),
-    log: await lastEntries(session.reads, run.signal),
+  const { explained, log } = await withReadRun(project, environment, async (run) => ({
+    explained: await withLocations(project, explainNode(run, address, node)),
+    log: await lastEntries(run.reads, run.signal),
   }));
   return explained.map((one) => located(one, project, log));
 }

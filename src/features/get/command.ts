@@ -16,7 +16,7 @@ import type { Settings } from "../../core/model/settings/config.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import { type AccountProject, withReadOnly } from "../../core/operations/account.ts";
 import { readRecords } from "../../core/operations/open-records.ts";
-import type { RunEnvironment } from "../../core/operations/session.ts";
+import type { RunEnvironment } from "../../core/operations/run.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 
 /** `dimsync get KIND [ID]`: prints live objects, normalised. ID can be the address of a bound manifest. Only sends GET. */

@@ -3,7 +3,7 @@ import { kindNamed } from "../../core/kinds/index.ts";
 import { type Project, unknownManifest, withLocations } from "../../core/manifests/project.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
-import type { RunEnvironment } from "../../core/operations/session.ts";
+import type { RunEnvironment } from "../../core/operations/run.ts";
 import type { RecordsRun } from "../../core/records/records.ts";
 import { shellWord } from "../../core/text/shell.ts";
 import { didYouMean } from "../../core/text/suggest.ts";

@@ -10,8 +10,8 @@ import type { Register, RegisterCount, RegisterRow } from "../../core/model/regi
 import { systemClock } from "../../core/model/runtime/clock.ts";
 import { accountName } from "../../core/model/settings/config.ts";
 import { readRecords } from "../../core/operations/open-records.ts";
-import type { RunEnvironment } from "../../core/operations/session.ts";
-import { withReads } from "../../core/operations/session.ts";
+import type { RunEnvironment } from "../../core/operations/run.ts";
+import { withReads } from "../../core/operations/run.ts";
 import { currentRows } from "./current.ts";
 
 interface RegisterOptions {

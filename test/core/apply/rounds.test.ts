@@ -2,7 +2,7 @@ import { expect, it, test } from "vitest";
 import { unfinishedItems } from "../../../src/core/apply/result.ts";
 import { systemClock } from "../../../src/core/model/runtime/clock.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../../src/core/operations/apply.ts";
-import type { RunEnvironment } from "../../../src/core/operations/session.ts";
+import type { RunEnvironment } from "../../../src/core/operations/run.ts";
 import { loadProject } from "../../../src/index.ts";
 import { expectNothingTwice, overtakenManifests } from "../records/overtaken.ts";
 import { assetManifest, endings, ordersManifest, type Scene, scene, tagManifest, together } from "./scene.ts";

@@ -1,6 +1,7 @@
 import { type ColumnLabel, columnLabels, enterLabels, indicesIn, type LabelScope } from "../../kinds/patterns/labels.ts";
 import type { Question } from "../../kinds/schemas.ts";
 import { labelScopes, nameInAddresses } from "../../kinds/select.ts";
+import type { Project } from "../../manifests/project.ts";
 import type { ColumnLabels, LabelledColumn } from "../../model/labels.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { type Problem, problemAt } from "../../model/problem.ts";
@@ -8,7 +9,6 @@ import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { nameText } from "../../text/paths.ts";
 import type { ObservedAccount } from "../observe.ts";
-import type { LoadedProject } from "../session.ts";
 
 // Whether labels have an effect is known only for all integrations together: a column that a file labels, or a pattern,
 // may match in any of them. Most of them match in the first tables, so a table whose labels have all been found is skipped.
@@ -21,11 +21,7 @@ interface LabelCheck {
 }
 
 /** Undefined without a Classification, and in a run that reads only a part of the account. */
-export function checkLabels(
-  { columnLabels: labels }: LoadedProject,
-  { account }: ObservedAccount,
-  isWhole: boolean,
-): LabelCheck | undefined {
+export function checkLabels({ columnLabels: labels }: Project, { account }: ObservedAccount, isWhole: boolean): LabelCheck | undefined {
   const scopes = labelScopes(account);
   if (labels === undefined || scopes === undefined || !isWhole) return undefined;
   const { ask, problems } = labelCoverage(labels);

@@ -4,6 +4,7 @@ import { isRuleSet, isSchemaConfig, manifestOfSchemas, schemasAddress } from "..
 import { type LabelScope, labelRoots } from "../../kinds/patterns/labels.ts";
 import { type Question, scan, tablesToRead, unknownColumns, withColumns } from "../../kinds/schemas.ts";
 import { type IntegrationNames, integrationNames, labelScopes, nameInAddresses, schemasOf, selectedBy } from "../../kinds/select.ts";
+import type { Project } from "../../manifests/project.ts";
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
 import { eachChange } from "../../model/changes.ts";
 import { ServiceError } from "../../model/errors.ts";
@@ -22,8 +23,8 @@ import { nodeText } from "../../text/paths.ts";
 import { isStrict } from "../loosened/settings.ts";
 import { failedRead } from "../observe.ts";
 import type { ClaimColumns, RunReads } from "../reads/cached-reads.ts";
+import type { PlanOptions, Run } from "../run.ts";
 import { everything } from "../scope.ts";
-import type { LoadedProject, PlanOptions, Round } from "../session.ts";
 import { exemptionProblems, exemptionUse } from "./exemptions.ts";
 
 /** A unit after its comparison. `live` is undefined if the object is gone. */
@@ -67,7 +68,7 @@ interface Others {
 /** What the round has read. */
 interface CheckedAccount {
   readonly account: Account;
-  /** The manifests of this round's scope. */
+  /** The manifests of this run's scope. */
   readonly compared: readonly Manifest[];
   readonly claimColumns: ClaimColumns;
 }
@@ -85,9 +86,9 @@ interface Collected {
 }
 
 /** Evaluates policies on the planned state in a plan, on the live state in a drift report. */
-export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
-  const { session, options, today } = round;
-  const { locate } = session.project;
+export function checkPolicies(run: Run, view: CheckedAccount): PolicyCheck {
+  const { options, today } = run;
+  const { locate } = run.project;
   const { account } = view;
   const invalid = policyProblems(account.manifests);
   const invalidAddresses = new Set(invalid.map(({ address }) => address));
@@ -101,16 +102,16 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
     done: new Set(),
   };
   const findings = () => sorted(collected.findings);
-  const refusing = () => findings().filter((finding) => refuses(finding, round));
+  const refusing = () => findings().filter((finding) => refuses(finding, run));
   const evaluator = newPolicyEvaluator(policies, { today, locate });
   const check: Check = {
-    round,
+    run,
     view,
     evaluator,
     collected,
     namesOf: integrationNames(account),
-    labelsOf: labelScopes(withLabelsOfBase(account, session.project, options)),
-    configured: policies.length === 0 ? new Set() : configuredIntegrations(round, view),
+    labelsOf: labelScopes(withLabelsOfBase(account, run.project, options)),
+    configured: policies.length === 0 ? new Set() : configuredIntegrations(run, view),
   };
   return {
     checkUnit: (unit, others) => checkUnit(check, unit, others),
@@ -122,7 +123,7 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
     refusing,
     problems: ({ deferred, complete }) => {
       const notEvaluated = notEvaluatedProblems({ ...collected, waiting: waiting(check, deferred), skipped: skipped(check) });
-      const isWhole = round.kind === "Plan" && round.scope === everything && options.protectOnly !== true && complete;
+      const isWhole = run.kind === "Plan" && run.scope === everything && options.protectOnly !== true && complete;
       const unused = isWhole && invalid.length + notEvaluated.length === 0 ? collected.exemptions.unused() : undefined;
       const ofExemptions = exemptionProblems(policiesIn(account.manifests), today, unused);
       return [...invalid, ...ofExemptions, ...collected.failedReads, ...notEvaluated];
@@ -133,7 +134,7 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
 /**
  * In the plan of a pull request, a column keeps the labels that it has at the base: a policy that uses a label covers the columns that lose it, too.
  */
-function withLabelsOfBase(account: Account, { columnLabels: now }: LoadedProject, { base, isReview }: PlanOptions): Account {
+function withLabelsOfBase(account: Account, { columnLabels: now }: Project, { base, isReview }: PlanOptions): Account {
   const before = isReview === true ? base?.columnLabels : undefined;
   if (before === undefined) return account;
   const defined = [...new Set([...(now?.defined ?? []), ...before.defined])].sort();
@@ -142,7 +143,7 @@ function withLabelsOfBase(account: Account, { columnLabels: now }: LoadedProject
 }
 
 interface Check {
-  readonly round: Round;
+  readonly run: Run;
   readonly view: CheckedAccount;
   readonly evaluator: PolicyEvaluator;
   readonly collected: Collected;
@@ -171,9 +172,9 @@ function targetOf(
   { kind: { schemas }, unit, live, difference }: CheckedUnit,
   tree: LiveSchemas | undefined,
 ): PolicyTarget | undefined {
-  const { round, view, evaluator, collected, namesOf } = check;
+  const { run, view, evaluator, collected, namesOf } = check;
   const { liveId } = unit;
-  const isPlan = round.kind === "Plan";
+  const isPlan = run.kind === "Plan";
   const isRefused = isPlan && difference.problems.some(isError);
   if (schemas === undefined || liveId === undefined || (isRefused && tree !== undefined)) return undefined;
   collected.done.add(liveId);
@@ -195,8 +196,8 @@ function targetOf(
     ...causesOf({
       decisionOf: (field) => schemas.decision(unit, live, field),
       changes,
-      kindOfPlan: round.kind,
-      locate: round.session.project.locate,
+      kindOfPlan: run.kind,
+      locate: run.project.locate,
     }),
   };
 }
@@ -206,11 +207,11 @@ async function checkOthers(
   reads: RunReads,
   { compared, questions, onTree }: Others,
 ): Promise<{ readonly complete: boolean }> {
-  const { round, view, evaluator, collected, namesOf, configured } = check;
-  const limit = pLimit(round.session.project.settings.client.concurrency);
+  const { run, view, evaluator, collected, namesOf, configured } = check;
+  const limit = pLimit(run.project.settings.client.concurrency);
   const known = new Set(compared);
-  const isOther = (id: string): boolean => !known.has(id) && (round.kind === "DriftReport" || !configured.has(id));
-  const { scope } = round;
+  const isOther = (id: string): boolean => !known.has(id) && (run.kind === "DriftReport" || !configured.has(id));
+  const { scope } = run;
   const { account } = view;
   const isInScope = (...addresses: readonly Address[]): boolean => addresses.some((address) => scope.item(address, account));
   const others = [...account.naming.manifests].flatMap(([id, manifest]) => {
@@ -263,7 +264,7 @@ function ruleManifests({ account, compared }: CheckedAccount): readonly Manifest
   return configs.length === 0 ? [] : [...configs, ...account.manifests.filter(isRuleSet)];
 }
 
-const configuredIntegrations = ({ scope }: Round, { account, compared }: CheckedAccount): ReadonlySet<string> =>
+const configuredIntegrations = ({ scope }: Run, { account, compared }: CheckedAccount): ReadonlySet<string> =>
   new Set(
     compared
       .filter(isSchemaConfig)
@@ -288,10 +289,10 @@ function namesOfManifest(address: Address, { lookup }: Account): IntegrationName
   return { names: manifest === undefined ? [] : [manifest.name], labels: manifest?.labels ?? {} };
 }
 
-function refuses({ severity, state }: PolicyFinding, round: Round): boolean {
+function refuses({ severity, state }: PolicyFinding, run: Run): boolean {
   if (severity !== "error") return false;
   // A violation elsewhere must not stop a run that only protects.
-  const refusesExisting = round.kind === "DriftReport" || (isStrict(round) && round.options.protectOnly !== true);
+  const refusesExisting = run.kind === "DriftReport" || (isStrict(run) && run.options.protectOnly !== true);
   return state === "new" || (state === "existing" && refusesExisting);
 }
 

@@ -1,12 +1,12 @@
+import type { Project } from "../../manifests/project.ts";
 import type { ColumnReview } from "../../model/columns.ts";
 import type { Loosened } from "../../model/plan.ts";
 import type { SourceLocation } from "../../model/problem.ts";
-import type { LoadedProject } from "../session.ts";
 
 /** The project at the base: what reviewers have accepted. */
-export interface BaseProject extends Pick<LoadedProject, "manifests" | "elsewhere" | "columnLabels" | "locate" | "patterns" | "catalog"> {
+export interface BaseProject extends Pick<Project, "manifests" | "elsewhere" | "columnLabels" | "locate" | "patterns" | "catalog"> {
   /** Absent if the config at the base cannot be used. */
-  readonly settings?: LoadedProject["settings"];
+  readonly settings?: Project["settings"];
   /** Which columns someone had reviewed. Absent if the project did not ask for it. */
   readonly review?: ColumnReview | undefined;
   /** The files at the base that could not be read, with the codes of their errors. */
@@ -18,7 +18,7 @@ export interface BaseProject extends Pick<LoadedProject, "manifests" | "elsewher
 /** Both sides of a review. */
 export interface Review {
   readonly base: BaseProject;
-  readonly head: LoadedProject;
+  readonly head: Project;
   /** YYYY-MM-DD */
   readonly today: string;
 }

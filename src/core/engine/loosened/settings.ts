@@ -3,7 +3,7 @@ import { canonicalJson } from "../../model/json/json.ts";
 import { below } from "../../model/problem.ts";
 import type { AllowEntry, Guards, IgnoreEntry, Settings } from "../../model/settings/config.ts";
 import { visible } from "../../text/control-characters.ts";
-import type { Round } from "../session.ts";
+import type { Run } from "../run.ts";
 import { type Draft, type Review, until } from "./entry.ts";
 
 // What dimsync.yaml gives up.
@@ -16,9 +16,9 @@ export function stricterGuards(head: Guards, base: Guards | undefined): Guards {
 }
 
 /** Whether `review` is strict, at the base or now; a drift report describes the account and refuses nothing. */
-export function isStrict({ session, options, kind }: Round): boolean {
+export function isStrict({ project, options, kind }: Run): boolean {
   const before = options.isReview === true ? options.base?.settings?.review : undefined;
-  return kind === "Plan" && [before, session.project.settings.review].includes("strict");
+  return kind === "Plan" && [before, project.settings.review].includes("strict");
 }
 
 export function loosenedSettings({ base, head, today }: Review): readonly Draft[] {

@@ -3,31 +3,35 @@ import { ServiceError } from "../../model/errors.ts";
 import type { KeptById } from "../../model/kept.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import type { List, Listed, Listing, Reads } from "../../model/service.ts";
-import type { Session } from "../session.ts";
+import type { Run } from "../run.ts";
 
 /** Reads of one run: a list or an object is read once. Schemas and columns are not cached, because of their size. */
 export interface RunReads extends Reads {
   /** Adds an object that this run has created to a list that was read before. */
   remember(list: List, created: Listed): void;
+  /** The same without what was read so far, but with what was added. */
+  again(): RunReads;
 }
 
-export function cachedReads(reads: Reads): RunReads {
-  const added = new Map<string, Map<string, Listed>>();
+export function cachedReads(reads: Reads, added = new Map<string, Map<string, Listed>>()): RunReads {
   const { list, one } = readOnce(reads);
   return {
     ...reads,
-    // What a list of this name decoded.
-    list: async <T extends Listed>(of: List<T>) => withAdded(await list(of), (added.get(of.name) ?? new Map()) as ReadonlyMap<string, T>),
+    list: async <T extends Listed>(of: List<T>) => {
+      const listing = await list(of);
+      const more = added.get(of.name) as ReadonlyMap<string, T> | undefined; // what a list of this name decoded
+      return more === undefined ? listing : withAdded(listing, more);
+    },
     one,
-    remember: ({ name }, object) => void added.set(name, new Map([...(added.get(name) ?? []), [object.id, object]])),
+    remember: ({ name }, object) => void getOrAdd(added, name, () => new Map<string, Listed>()).set(object.id, object),
+    again: () => cachedReads(reads, added),
   };
 }
 
-/** Reads everything once, also schemas and columns: for several comparisons of one account as it is now. */
-export function heldReads(reads: Reads): Reads {
+/** Reads also schemas and columns once: for several comparisons of one account as it is now. */
+export function heldReads(reads: RunReads): RunReads {
   return {
     ...reads,
-    ...readOnce(reads),
     schemas: onceBy((id) => id, reads.schemas),
     columns: onceBy((...path) => JSON.stringify(path), reads.columns),
   };
@@ -71,7 +75,7 @@ export type ClaimColumns = (integrationId: string, tables: number) => void;
 
 /** Which columns must be read: to review columns, all of them; otherwise those that policies check, and those of tables in which columns were kept. */
 export const columnsNeeded =
-  ({ review }: Pick<Session, "review">, byPolicies: ReadNeeds["policyColumns"], kept?: KeptById): ReadNeeds["policyColumns"] =>
+  ({ review }: Pick<Run, "review">, byPolicies: ReadNeeds["policyColumns"], kept?: KeptById): ReadNeeds["policyColumns"] =>
   (id) => {
     if (review !== undefined) return () => true;
     const [policies, before] = [byPolicies(id), kept?.get(id)?.schemas];

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Session } from "../engine/session.ts";
+import { cachedReads } from "../engine/reads/cached-reads.ts";
+import { noRounds, type PlanOptions, type Run } from "../engine/run.ts";
+import { everything } from "../engine/scope.ts";
 import { gitState } from "../git/state.ts";
 import type { Project } from "../manifests/project.ts";
 import type { ExtendedCall } from "../model/extended.ts";
@@ -12,6 +14,8 @@ import type { Environment } from "../model/settings/env.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import { type AccountProject, withReadOnly } from "./account.ts";
+import { readRecords } from "./open-records.ts";
+import { openReview } from "./review.ts";
 
 /** The input of a run. It uses nothing else outside the project. */
 export interface RunEnvironment {
@@ -38,7 +42,7 @@ export async function projectGitState(project: Project, signal: AbortSignal): Pr
 }
 
 /** Runs `work` while git looks at the project's files, which can take seconds. Git is stopped if `work` ends before. */
-export async function withGitState<T>(project: Project, run: RunEnvironment, work: (git: Session["git"]) => Promise<T>): Promise<T> {
+export async function withGitState<T>(project: Project, run: RunEnvironment, work: (git: Run["git"]) => Promise<T>): Promise<T> {
   const ended = new AbortController();
   const git = projectGitState(project, AbortSignal.any([run.signal, ended.signal]));
   try {
@@ -48,26 +52,41 @@ export async function withGitState<T>(project: Project, run: RunEnvironment, wor
   }
 }
 
-/** A session that reads the account of `client`. */
-export function accountSession(
-  project: Project,
-  client: Client,
-  records: Session["records"],
-  git: Session["git"],
-  run: RunEnvironment,
-): Session {
+/** What a run starts with. */
+interface RunStart extends RunEnvironment {
+  readonly options?: PlanOptions;
+  /** Default: "Plan". */
+  readonly kind?: Plan["kind"];
+}
+
+interface OpenRun extends Pick<Run, "records" | "git"> {
+  readonly client: Client;
+}
+
+/** A run that reads the account of `client`. */
+export async function startRun(project: Project, start: RunStart, { client, records, git }: OpenRun): Promise<Run> {
+  const { env, signal, onProgress, clock = systemClock, options = {}, kind = "Plan" } = start;
   return {
-    ...sessionBase(project, records, git, run),
-    reads: withColumnProgress(client.asReadOnly(run.signal), run.onProgress),
+    ...{ project, options, kind, records, git, version, env, signal, onProgress, clock },
+    scope: options.scope ?? everything,
+    reads: cachedReads(withColumnProgress(client.asReadOnly(signal), onProgress)),
     calls: client.calls,
+    missing: project.settings.extended === true ? new Set<ExtendedCall>() : undefined,
+    newId: randomUUID,
+    today: clock.now().toISOString().slice(0, 10),
+    review: await openReview(project),
+    rounds: noRounds,
   };
 }
 
-function sessionBase(project: Project, records: Session["records"], git: Session["git"], run: RunEnvironment) {
-  const { signal, onProgress, clock = systemClock } = run;
-  const missing = project.settings.extended === true ? new Set<ExtendedCall>() : undefined;
-  return { project, records, git, version, signal, onProgress, newId: randomUUID, clock, missing };
-}
+/** Runs `work` with a run that only reads the project's account, and closes the account afterwards. */
+export const withReadRun = <T>(project: Project, start: RunStart, work: (run: Run) => Promise<T>): Promise<T> =>
+  withGitState(project, start, (git) =>
+    withReadOnly(project, start, async (client) => {
+      const state = start.records ?? (await readRecords(project.settings, start));
+      return await work(await startRun(project, start, { client, records: () => state, git }));
+    }),
+  );
 
 // One event for each table would be most of an ndjson file.
 const every = 100;

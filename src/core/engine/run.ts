@@ -6,6 +6,7 @@ import type { CallCounts, Plan } from "../model/plan.ts";
 import type { Clock } from "../model/runtime/clock.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { Environment } from "../model/settings/env.ts";
 import type { Secret, SecretReference } from "../model/settings/secret.ts";
 import type { RecordsRun, RecordsState } from "../records/records.ts";
 import type { Counted } from "./checks/guards.ts";
@@ -13,17 +14,16 @@ import type { BaseProject } from "./loosened/entry.ts";
 import type { RunReads } from "./reads/cached-reads.ts";
 import type { Scope } from "./scope.ts";
 
-/** Manifests and settings, read and checked (manifests/project.ts). */
-export type LoadedProject = Pick<
-  Project,
-  "settings" | "manifests" | "elsewhere" | "columnLabels" | "problems" | "locate" | "manifestDigest" | "patterns" | "catalog"
->;
-
-/** A project and one account: what plan, drift and apply work with. Only apply has a writer. */
-export interface Session {
-  readonly project: LoadedProject;
+/** One run against one account: what plan, drift and apply work with. Only apply has a writer. */
+export interface Run {
+  readonly project: Project;
+  readonly options: PlanOptions;
+  /** "Plan" compares to change the account, "DriftReport" to describe it. */
+  readonly kind: Plan["kind"];
+  /** What is planned: all that the caller asked for; in a later round of an apply, what waited. */
+  readonly scope: Scope;
   /** Refuses anything but GET before a socket is opened. */
-  readonly reads: Reads;
+  readonly reads: RunReads;
   /** How many requests were sent so far, per method. */
   readonly calls: () => CallCounts;
   /** The extended requests that the service turned out not to have in this run; absent if none may be sent. */
@@ -34,18 +34,35 @@ export interface Session {
   readonly git: Promise<Plan["git"]>;
   readonly version: string;
   readonly newId: () => string;
+  readonly env: Environment;
   readonly clock: Clock;
+  /** The day of the run, YYYY-MM-DD. */
+  readonly today: string;
   /** Aborted: nothing new is started; what is in flight is completed. */
   readonly signal: AbortSignal;
   readonly onProgress: OnProgress | undefined;
   /** Which columns someone has reviewed. Absent if the project does not ask for it. */
   readonly review?: ColumnReview | undefined;
+  /** What earlier rounds of an apply did. */
+  readonly rounds: EarlierRounds;
   readonly writer?: Writer;
 }
 
+/** What earlier rounds of an apply did, which a later one must know. */
+interface EarlierRounds {
+  /** Ids of integrations that this run has created; their schemas may still grow. */
+  readonly fresh: ReadonlySet<string>;
+  /** For guards, which count the whole run. */
+  readonly counted: readonly Counted[];
+  /** The addresses of items that were not sent successfully. */
+  readonly failed: ReadonlySet<Address>;
+}
+
+export const noRounds: EarlierRounds = { fresh: new Set(), counted: [], failed: new Set() };
+
 /** Everything through which apply writes: to the account and to the records. */
 interface Writer {
-  /** Reads the same account as the session, without a cache, and is not stopped by its signal. */
+  /** Reads the same account as the run, without a cache, and is not stopped by its signal. */
   readonly reads: Reads;
   readonly send: (request: SendableRequest) => Promise<WriteAnswer>;
   readonly decode: WriteDecoder;
@@ -62,7 +79,7 @@ interface Writer {
   ) => Promise<ReadonlyMap<string, Secret>>;
 }
 
-export type WriteSession = Session & { readonly writer: Writer };
+export type WriteRun = Run & { readonly writer: Writer };
 
 /** What the user asked for on the command line or in code. */
 export interface PlanOptions {
@@ -79,25 +96,4 @@ export interface PlanOptions {
   readonly isReview?: boolean;
   /** Whether the caller records what the plan finds kept. A run that writes does. */
   readonly isRecording?: boolean;
-}
-
-/**
- * One round of observing and planning. The first round of an apply covers the whole scope; a later
- * one covers the items that waited.
- */
-export interface Round {
-  readonly session: Session;
-  readonly options: PlanOptions;
-  /** "Plan" compares to change the account, "DriftReport" to describe it. */
-  readonly kind: Plan["kind"];
-  readonly reads: RunReads;
-  readonly scope: Scope;
-  /** Ids of integrations that this run has created; their schemas may still grow. */
-  readonly fresh: ReadonlySet<string>;
-  /** What earlier rounds of this run did, so that guards count the whole run. */
-  readonly before: readonly Counted[];
-  /** The addresses of items that earlier rounds of this run did not send successfully. Absent: none. */
-  readonly failed?: ReadonlySet<Address>;
-  /** The day of the run, YYYY-MM-DD. */
-  readonly today: string;
 }
