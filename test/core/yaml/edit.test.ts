@@ -114,9 +114,9 @@ describe("values are set at a path:", () => {
     ["a map that becomes a string", "o: { user: dana@example.com } # o\n", [set("o", "u-5")], "o: u-5 # o\n"],
     [
       "a member of an item, beside comments and variables",
-      "l:\n  # first\n  - { a: $" + "{var.x}, m: full } # 7\n  - a: 1 # ours\n    # why\n    m: full\n    c: $" + "{var.c}\n",
+      'l:\n  # first\n  - { a: "$' + '{var.x}", m: full } # 7\n  - a: 1 # ours\n    # why\n    m: full\n    c: $' + "{var.c}\n",
       [set("l.1.m", "incremental")],
-      "l:\n  # first\n  - { a: $" + "{var.x}, m: full } # 7\n  - a: 1 # ours\n    # why\n    m: incremental\n    c: $" + "{var.c}\n",
+      'l:\n  # first\n  - { a: "$' + '{var.x}", m: full } # 7\n  - a: 1 # ours\n    # why\n    m: incremental\n    c: $' + "{var.c}\n",
     ],
     ["an alias as a value", "a: &x true\nb: *x\n", [set("b", false)], "a: &x true\nb: false\n"],
     [
