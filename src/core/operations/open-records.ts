@@ -1,9 +1,9 @@
 import { ProblemsError } from "../model/errors.ts";
 import type { Settings } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
-import type { Records, RecordsState } from "../records/records.ts";
+import type { Records, RecordsState, StoreCondition } from "../records/records.ts";
 import { refuseTrackedState } from "../records/state-folder.ts";
-import { type StoreProbe, storeNamed } from "./stores-records.ts";
+import { storeNamed } from "./stores-records.ts";
 
 /** The store that the settings name. Opening makes no connection and writes nothing. Throws ProblemsError if its URL is missing, and E_STATE_TRACKED. */
 export async function openRecords(settings: Settings, env: Environment): Promise<Records> {
@@ -37,9 +37,10 @@ export const readRecords = (settings: Settings, { env, onRecords }: RecordsReade
   });
 
 /** The condition of the records for `dimsync doctor`; writes nothing. Throws as `Records.read` does, and ProblemsError if the URL of a database is missing. */
-export async function probeStore(settings: Settings, env: Environment): Promise<StoreProbe> {
+export async function probeStore(settings: Settings, env: Environment): Promise<StoreCondition> {
+  const { version } = await readRecords(settings, { env });
   const records = usable(settings);
-  return await storeNamed(records.store).probe(records, { settings, env });
+  return await storeNamed(records.store).probe(records, { settings, env }, version);
 }
 
 interface RecordsReader {

@@ -11,9 +11,7 @@ import {
 import type { Environment } from "../model/settings/env.ts";
 import { type SecretReference, secretKey } from "../model/settings/secret.ts";
 import { openFolderRecords } from "../records/folder/index.ts";
-import type { GitProbe } from "../records/git/probe.ts";
-import type { PostgresProbe } from "../records/postgres/probe.ts";
-import type { Records, StoreName } from "../records/records.ts";
+import type { Records, StoreCondition, StoreName } from "../records/records.ts";
 import { resolveAll } from "./account.ts";
 
 // The registry of stores for records. Adding one: its settings (model/settings/config.ts, manifests/config), its
@@ -37,12 +35,6 @@ export interface CreatedStore {
   readonly notes: readonly string[];
 }
 
-/** The condition of a store. */
-export type StoreProbe =
-  | { readonly store: "folder" }
-  | { readonly store: "git"; readonly found: GitProbe }
-  | { readonly store: "postgres"; readonly found: PostgresProbe };
-
 /** The target whose records these are. */
 interface StoreOwner {
   readonly settings: Settings;
@@ -56,15 +48,22 @@ interface Store<N extends StoreName> {
   readonly open: (records: SettingsByStore[N], owner: StoreOwner) => Promise<Records>;
   /** Creates an empty store, which proves that it can be written. Throws E_RECORDS_EXIST, E_RECORDS_READ, E_RECORDS_REFUSED and E_RECORDS_UNCLEAR. */
   readonly create: (choice: Choice<N>, owner: StoreOwner) => Promise<CreatedStore>;
-  /** For `dimsync doctor`: reads the store's condition and writes nothing. Throws as `Records.read` does. */
-  readonly probe: (records: SettingsByStore[N], owner: StoreOwner) => Promise<StoreProbe>;
+  /** For `dimsync doctor`: the condition of records that were read at `version`. Writes nothing. Throws as `Records.read` does. */
+  readonly probe: (records: SettingsByStore[N], owner: StoreOwner, version: string) => Promise<StoreCondition>;
 }
 
 const folder: Store<"folder"> = {
   parse: (option) => (option === undefined ? { store: "folder" } : undefined),
   open: async (_, { settings }) => openFolderRecords(settings),
   create: async () => ({ settings: { store: "folder" }, config: undefined, notes: [] }),
-  probe: async () => ({ store: "folder" }),
+  async probe(_, { env: { GITHUB_ACTIONS: github, GITLAB_CI: gitlab } }) {
+    const found = "Files on this machine. Other machines do not see them.";
+    if (github !== "true" && gitlab !== "true") return { found, faults: [] };
+    return {
+      found,
+      faults: [{ what: "A job that is killed can lead to a second create.", fix: "Move them: dimsync records migrate --to git" }],
+    };
+  },
 };
 
 const git: Store<"git"> = {
@@ -91,7 +90,7 @@ const git: Store<"git"> = {
   },
   async probe(records, owner) {
     const { probeGit } = await import("../records/git/probe.ts");
-    return { store: "git", found: await probeGit({ ...records, ...inGit(owner) }) };
+    return await probeGit({ ...records, ...inGit(owner) });
   },
 };
 
@@ -144,10 +143,10 @@ const postgres: Store<"postgres"> = {
           : [],
     };
   },
-  async probe({ schema, url }, owner) {
+  async probe({ schema, url }, owner, version) {
     const [{ probePostgres }, resolved] = await Promise.all([import("../records/postgres/probe.ts"), databaseUrl(url, owner)]);
     const place = `schema ${schema} in PostgreSQL`;
-    return { store: "postgres", found: await probePostgres({ url: resolved, schema }, { target: owner.settings.target, place }) };
+    return await probePostgres({ url: resolved, schema }, version, { target: owner.settings.target, place });
   },
 };
 

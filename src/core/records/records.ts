@@ -73,6 +73,20 @@ export interface Records {
   readonly close: () => Promise<void>;
 }
 
+/** The condition of a store that can be read, for `dimsync doctor`. */
+export interface StoreCondition {
+  /** What was read, in sentences. */
+  readonly found: string;
+  readonly faults: readonly StoreFault[];
+}
+
+/** `what` is wrong, in sentences. A fatal one keeps every run from reading or writing. */
+export interface StoreFault {
+  readonly what: string;
+  readonly fix: string;
+  readonly isFatal?: boolean;
+}
+
 /** The first application of a saved plan. */
 export interface AppliedPlan {
   readonly planId: string;

@@ -20,7 +20,7 @@ export async function runDoctor(context: Context): Promise<ExitCode> {
   return report.exit.code;
 }
 
-const tones: Readonly<Record<DoctorReport["checks"][number]["state"], Tone>> = { ok: "good", warn: "warn", fail: "bad", skip: "quiet" };
+const tones: Readonly<Record<DoctorReport["checks"][number]["state"], Tone>> = { ok: "good", warn: "warn", fail: "bad" };
 
 /** Each check with what to do, then whether a plan can be made. */
 export function doctorSections({ checks }: Pick<DoctorReport, "checks">): readonly Section[] {
@@ -29,8 +29,7 @@ export function doctorSections({ checks }: Pick<DoctorReport, "checks">): readon
     ...(advice === undefined ? [] : [{ head: [[], [], [advice]] }]),
   ]);
   const count = (wanted: string): number => checks.filter(({ state }) => state === wanted).length;
-  const skipped = count("skip") === 0 ? "" : `, ${count("skip")} skipped`;
   const summary = count("fail") === 0 ? "Ready to plan." : "Fix the failed checks first.";
-  const counts = `${count("ok")} ok, ${counted(count("warn"), "warning")}, ${count("fail")} failed${skipped}.`;
+  const counts = `${count("ok")} ok, ${counted(count("warn"), "warning")}, ${count("fail")} failed.`;
   return [untitled("checks", entries), untitled("summary", [{ head: [[`${summary} ${counts}`]] }])];
 }

@@ -14,7 +14,7 @@ import { accountName } from "../../core/model/settings/config.ts";
 import { describeSecret } from "../../core/model/settings/secret.ts";
 import type { Code } from "../../core/model/titles.ts";
 import { type OpenAccount, openAccount } from "../../core/operations/account.ts";
-import { probeStore, readRecords } from "../../core/operations/open-records.ts";
+import { probeStore } from "../../core/operations/open-records.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { projectGitState, type RunEnvironment } from "../../core/operations/run.ts";
 import type { Client } from "../../core/service/client.ts";
@@ -22,9 +22,8 @@ import type { CallReport } from "../../core/service/request.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore } from "../../core/text/lists.ts";
 import { forTarget, shellWord } from "../../core/text/shell.ts";
-import { type Check, fail, ok, skip, warn } from "./check.ts";
+import { type Check, fail, ok, warn } from "./check.ts";
 import { jobChecks } from "./job-checks.ts";
-import { storeChecks } from "./store-checks.ts";
 
 /** What `dimsync doctor -o json` prints. */
 export interface DoctorReport {
@@ -84,21 +83,9 @@ async function nameChecks(project: Project, run: RunEnvironment, checks: readonl
 const namingTarget = (advice: string, settings: Project["settings"]): string =>
   advice.replace(/(?<=: )dimsync .+$/su, (command) => forTarget(command, settings));
 
-/** In the order of what depends on what: after the first failure, the others are skipped, so that one cause is reported once. */
-const liveChecks = ["key", "service", "read tags", "read users", "read audit log", "response form", "paging", "clock"] as const;
-
-function withSkipped(results: readonly Check[], because: string): readonly Check[] {
-  const skipped = liveChecks.filter((name) => results.every(({ check }) => check !== name));
-  return [...results, ...skipped.map((check) => skip(check, because))];
-}
-
 async function serviceChecks(project: Project, run: RunEnvironment): Promise<readonly Check[]> {
   const { apiKey, baseUrl } = project.settings;
-  if (baseUrl === "")
-    return withSkipped(
-      [fail("base URL", "The target has no base URL that can be used.", "To see why: dimsync validate")],
-      "the base URL is missing or wrong.",
-    );
+  if (baseUrl === "") return [fail("base URL", "The target has no base URL that can be used.", "To see why: dimsync validate")];
   const source = apiKey === undefined ? "The embedded service creates its own." : `It comes from ${describeSecret(apiKey)}.`;
   /** The service's clock and ours when the last response with a Date header arrived. */
   let times: readonly [serviceMs: number, localMs: number] | undefined;
@@ -111,7 +98,7 @@ async function serviceChecks(project: Project, run: RunEnvironment): Promise<rea
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
     const found = error instanceof ProblemsError ? error.problems.map(({ message }) => message).join(" ") : error.message;
-    return withSkipped([fail("key", found, "Fix this and run dimsync doctor again.")], "the account could not be opened.");
+    return [fail("key", found, "Fix this and run dimsync doctor again.")];
   }
   try {
     const client = account.client.asReadOnly();
@@ -137,16 +124,12 @@ function refused(error: unknown, source: string): readonly Check[] {
   if (!(error instanceof ServiceError)) throw error;
   const { status } = error;
   if (status !== 401 && status !== 403)
-    return withSkipped(
-      [ok("key", source), fail("service", error.message, "Check the base URL, the proxy and the network.")],
-      "the service did not respond as expected.",
-    );
+    return [ok("key", source), fail("service", error.message, "Check the base URL, the proxy and the network.")];
   const advice =
     status === 401
       ? "Put a valid key of this account there."
       : "Give the role of this key access to integrations, or put another key there.";
-  const found = `The service refused the API key with status ${status}. ${source}`;
-  return withSkipped([fail("key", found, advice), ok("service", "It responds.")], "the service refused the API key.");
+  return [fail("key", `The service refused the API key with status ${status}. ${source}`, advice), ok("service", "It responds.")];
 }
 
 /** Whether the key may read something. `missing`: what it is if not. */
@@ -169,7 +152,7 @@ const readCheck = (check: string, read: () => Promise<unknown>, missing: typeof 
 /** How many requests a plan needs for the schemas of an integration. */
 async function formCheck(client: Client, { items: [first] }: Listing<LiveIntegration>): Promise<Check> {
   const check = "response form";
-  if (first === undefined) return skip(check, "the account has no integrations.");
+  if (first === undefined) return ok(check, "The account has no integrations, so the form is unknown.");
   const read = await readOr(
     () => client.schemas(first.id),
     (error) => error,
@@ -226,8 +209,8 @@ export function clockCheck(times: readonly [serviceMs: number, localMs: number] 
 /** The store of the records. Nothing is written. */
 async function recordsChecks({ settings }: Project, { env }: RunEnvironment): Promise<readonly Check[]> {
   try {
-    const { version: read } = await readRecords(settings, { env });
-    return storeChecks(await probeStore(settings, env), env, read);
+    const { found, faults } = await probeStore(settings, env);
+    return [ok("records", found), ...faults.map(({ what, fix, isFatal = false }) => (isFatal ? fail : warn)("records", what, fix))];
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
     return [fail("records", error.message, adviceFor(error))];

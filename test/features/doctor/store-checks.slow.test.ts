@@ -43,15 +43,12 @@ async function projectIn(store: string, more: Readonly<Record<string, string>> =
 }
 
 const like = (...parts: readonly string[]): string => expect.stringMatching(new RegExp(`^${parts.join(".*")}`, "u")) as unknown as string;
-const push =
-  "ok records write: A dry run of a push to refs/dimsync/prod was accepted. It does not run hooks and rules of the server; only a write does.";
-const unsealed = "ok records seal: The commits have no seal: everyone who may push can change them.";
 
 describe("files", () => {
   test("are fine on a machine, and not in CI", async () => {
     const { doctor } = await projectIn("folder");
     expect(await doctor()).toEqual(["exit 0", "ok records: Files on this machine. Other machines do not see them."]);
-    expect(await doctor({ GITHUB_ACTIONS: "true" })).toEqual(["exit 0", like("warn records: ", "dimsync records migrate --to git")]);
+    expect((await doctor({ GITHUB_ACTIONS: "true" }))[2]).toEqual(like("warn records: ", "dimsync records migrate --to git"));
   });
 });
 
@@ -59,12 +56,7 @@ describe("git", () => {
   test("records that can be read and written, and nothing is written", async () => {
     const { doctor, remote } = await projectIn("git");
     const tip = remote.tip("refs/dimsync/prod");
-    expect(await doctor()).toEqual([
-      "exit 0",
-      like("ok records: refs/dimsync/prod was read at [0-9a-f]{12}, and has the id"),
-      unsealed,
-      push,
-    ]);
+    expect(await doctor()).toEqual(["exit 0", like("ok records: refs/dimsync/prod was read at [0-9a-f]{12}, and has the id")]);
     expect(remote.tip("refs/dimsync/prod")).toBe(tip);
   });
 
@@ -80,8 +72,8 @@ describe("git", () => {
 
   test("a seal is checked with the key, and without one apply is said not to work", async () => {
     const { doctor } = await projectIn("git", { DIMSYNC_DIGEST_KEY: "k" });
-    expect((await doctor())[2]).toBe("ok records seal: The newest commit has a valid seal.");
-    expect((await doctor({ DIMSYNC_DIGEST_KEY: "" }))[2]).toEqual(like("warn records seal: ", "set DIMSYNC_DIGEST_KEY"));
+    expect(await doctor()).toHaveLength(2);
+    expect((await doctor({ DIMSYNC_DIGEST_KEY: "" }))[2]).toEqual(like("warn records: ", "set DIMSYNC_DIGEST_KEY"));
     expect(await doctor({ DIMSYNC_DIGEST_KEY: "other" })).toEqual(["exit 1", like("fail records: ", "its seal does not match")]);
   });
 
@@ -91,37 +83,26 @@ describe("git", () => {
     onTestFinished(() => http.close());
     http.requireUser("writer:token");
     git(folder, "remote", "set-url", "--push", "origin", http.url);
-    expect((await doctor()).filter((line) => line.includes("records write"))).toEqual([
-      like("warn records write: A dry run of a push to refs/dimsync/prod was refused: ", "contents: write"),
+    expect((await doctor()).slice(2)).toEqual([
+      like("warn records: A dry run of a push to refs/dimsync/prod was refused: ", "contents: write"),
     ]);
     git(folder, "remote", "set-url", "--push", "origin", remote.bare);
     git(remote.bare, "config", "receive.hideRefs", "refs/dimsync");
-    expect((await doctor()).filter((line) => line.includes("records write"))).toEqual([
-      like("warn records write: The server hides ", "--to git:refs/heads/dimsync/prod"),
-    ]);
+    expect((await doctor()).slice(2)).toEqual([like("warn records: The server hides ", "--to git:refs/heads/dimsync/prod")]);
   });
 });
 
 describe("PostgreSQL", needs("postgresql", "pgbouncer"), () => {
   const postgres = postgresOfSuite();
   const bouncer = pgbouncerOfSuite(postgres);
-  const fine = [
-    "ok records TLS: No TLS: the database, or a proxy to it, is on this machine.",
-    "ok records durability: synchronous_commit is on.",
-    "ok records write: The role postgres has the privileges that apply needs.",
-    "ok records pooler: The connection goes to the server directly.",
-  ];
-
   test("records that can be read and written, also through a pooler in transaction mode", async () => {
     const url = await postgres.database();
     const { doctor } = await projectIn("postgres", { DIMSYNC_DATABASE_URL: url });
     expect(await doctor()).toEqual([
       "exit 0",
       like("ok records: The schema dimsync in PostgreSQL \\d+\\.\\d+ was read at version 0, and has the id"),
-      ...fine,
     ]);
-    const pooled = await doctor({ DIMSYNC_DATABASE_URL: bouncer.through(url) });
-    expect(pooled[5]).toBe("ok records pooler: There is a pooler that keeps transactions together.");
+    expect(await doctor({ DIMSYNC_DATABASE_URL: bouncer.through(url) })).toHaveLength(2);
   });
 
   test("each problem of the server is a check of its own that says what to do", async () => {
@@ -135,11 +116,11 @@ describe("PostgreSQL", needs("postgresql", "pgbouncer"), () => {
     postgres.sql(url, `alter database ${name} set synchronous_commit = off`);
     const reader = await doctor({ DIMSYNC_DATABASE_URL: url.replace("postgres@", "reader@") });
     expect(reader[0]).toBe("exit 0");
-    expect(reader[3]).toEqual(like("warn records durability: ", "synchronous_commit = off"));
-    expect(reader[4]).toEqual(like("warn records write: The role reader lacks insert on records, ", "grant select, insert"));
+    expect(reader[2]).toEqual(like("warn records: ", "synchronous_commit = off"));
+    expect(reader[3]).toEqual(like("warn records: The role reader lacks insert on records, ", "grant select, insert"));
     postgres.sql(url, `alter role reader set default_transaction_read_only = on`);
-    expect((await doctor({ DIMSYNC_DATABASE_URL: url.replace("postgres@", "reader@") }))[4]).toEqual(
-      like("warn records write: This server only accepts reads."),
+    expect((await doctor({ DIMSYNC_DATABASE_URL: url.replace("postgres@", "reader@") }))[3]).toEqual(
+      like("warn records: This server only accepts reads."),
     );
     edit(/\bid: "?[0-9a-f]{32}"?/u, "id: abc");
     expect(await doctor()).toEqual(["exit 1", like("fail records: ", "abc")]);

@@ -147,16 +147,13 @@ function hasSslMode(url: string): boolean {
   return searchParams.has("sslmode") || searchParams.has("ssl");
 }
 
-/** How a connection is protected: "unverified" encrypts without checking the certificate; "local": it stays on this machine. */
-export type TlsUse = "verified" | "unverified" | "none" | "local";
-
-/** What `openDatabase` does for the URL. */
-export function tlsOf(url: string): TlsUse {
-  if (!hasSslMode(url)) return isLocal(url) ? "local" : "verified";
+/** How the connection to the URL is not protected: "unverified" encrypts without checking the certificate. Undefined: it is, or stays on this machine. */
+export function weakTls(url: string): "unverified" | "none" | undefined {
+  if (!hasSslMode(url) || isLocal(url)) return undefined;
   const { searchParams } = new URL(url);
   const mode = searchParams.get("sslmode") ?? searchParams.get("ssl");
-  if (mode === "disable" || mode === "0" || mode === "false") return isLocal(url) ? "local" : "none";
-  return mode === "no-verify" ? "unverified" : "verified";
+  if (mode === "disable" || mode === "0" || mode === "false") return "none";
+  return mode === "no-verify" ? "unverified" : undefined;
 }
 
 /** What failed, as a clause that never contains the URL. */

@@ -1,24 +1,8 @@
-import type { StorePlace } from "../store-errors.ts";
-import { recordsUnreadable } from "../store-errors.ts";
-import { type Database, openDatabase, type TlsUse, tlsOf, wordsOf } from "./connection.ts";
+import { andMore } from "../../text/lists.ts";
+import type { StoreCondition, StoreFault } from "../records.ts";
+import { recordsUnreadable, type StorePlace } from "../store-errors.ts";
+import { type Database, openDatabase, weakTls, wordsOf } from "./connection.ts";
 import { synchronousCommit, tableIn } from "./schema.ts";
-
-/** The condition of records in PostgreSQL, for `dimsync doctor`. */
-export interface PostgresProbe {
-  readonly schema: string;
-  /** "15.4" */
-  readonly serverVersion: string;
-  readonly role: string;
-  readonly tls: TlsUse;
-  /** The server's setting. */
-  readonly synchronousCommit: string;
-  /** A standby, or a role or database that is set to read-only transactions. */
-  readonly isReadOnly: boolean;
-  /** Privileges that apply needs and the role lacks: "insert on lease". */
-  readonly missing: readonly string[];
-  /** What is between dimsync and the server; "statement": a pooler that does not keep transactions together. */
-  readonly pooler: "none" | "transaction" | "statement";
-}
 
 const needed: Readonly<Record<string, readonly string[]>> = {
   records: ["insert", "update"],
@@ -28,35 +12,67 @@ const needed: Readonly<Record<string, readonly string[]>> = {
 /** Asks the server; writes nothing. Throws E_RECORDS_READ (exit 1). */
 export async function probePostgres(
   { url, schema }: { readonly url: string; readonly schema: string },
+  version: string,
   place: StorePlace,
-): Promise<PostgresProbe> {
+): Promise<StoreCondition> {
   const database = openDatabase(url);
+  const tls = weakTls(url);
   try {
     const { rows } = await database.query(
-      `select current_setting('server_version') as version, current_user as role,
+      `select current_setting('server_version') as server, current_user as role,
         current_setting('transaction_read_only') = 'on' or pg_is_in_recovery() as "isReadOnly"`,
       [],
     );
-    const [row] = rows as readonly {
-      readonly version: string;
-      readonly role: string;
-      readonly isReadOnly: boolean;
-    }[];
+    const [{ server, role, isReadOnly }] = rows as unknown as readonly [ServerState]; // one row
+    const write = isReadOnly ? readOnly : lacking(role, schema, await missingPrivileges(database, schema));
+    const faults = [tls && tlsFaults[tls], (await synchronousCommit(database)) === "off" ? asynchronous : undefined, write];
     return {
-      schema,
-      serverVersion: row?.version.split(" ")[0] ?? "",
-      role: row?.role ?? "",
-      isReadOnly: row?.isReadOnly === true,
-      tls: tlsOf(url),
-      synchronousCommit: await synchronousCommit(database),
-      missing: await missingPrivileges(database, schema),
-      pooler: await poolerOf(database),
+      found: `The schema ${schema} in PostgreSQL ${server.split(" ")[0]} was read at version ${version}, and has the id that dimsync.yaml names.`,
+      faults: [...faults, (await keepsTransactions(database)) ? undefined : statementPooler].flatMap((fault) => fault ?? []),
     };
   } catch (error) {
     throw recordsUnreadable(place, wordsOf(error));
   } finally {
     await database.close();
   }
+}
+
+/** `isReadOnly`: a standby, or a role or database that is set to read-only transactions. */
+interface ServerState {
+  readonly server: string;
+  readonly role: string;
+  readonly isReadOnly: boolean;
+}
+
+const ownAuthority = "Remove sslmode from the URL. For your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.";
+
+const tlsFaults: Readonly<Record<"none" | "unverified", StoreFault>> = {
+  none: { what: "sslmode turns TLS off: the network can read and change the records.", fix: ownAuthority },
+  unverified: { what: "sslmode=no-verify accepts any certificate: another server can pretend to be the database.", fix: ownAuthority },
+};
+
+const asynchronous: StoreFault = {
+  what: "The server has synchronous_commit = off. dimsync turns it on for its own transactions.",
+  fix: "Turn it on in the server if other programs must not lose commits in a crash.",
+};
+
+const readOnly: StoreFault = {
+  what: "This server only accepts reads.",
+  fix: "plan and drift work. For apply, use the URL of the primary server, and a role that may write.",
+};
+
+const statementPooler: StoreFault = {
+  what: "There is a pooler in statement mode, which refuses transactions.",
+  fix: "Use pool_mode = transaction or session in pgbouncer.",
+  isFatal: true,
+};
+
+function lacking(role: string, schema: string, missing: readonly string[]): StoreFault | undefined {
+  if (missing.length === 0) return undefined;
+  return {
+    what: `The role ${role} lacks ${andMore(missing, "privilege")}.`,
+    fix: `plan and drift work. For apply: grant select, insert, update, delete on all tables in schema ${schema} to ${role}`,
+  };
 }
 
 async function missingPrivileges(database: Database, schema: string): Promise<readonly string[]> {
@@ -70,13 +86,11 @@ async function missingPrivileges(database: Database, schema: string): Promise<re
 }
 
 /** A pooler gives a connection another process id than the server does. One in statement mode refuses transactions. */
-async function poolerOf(database: Database): Promise<PostgresProbe["pooler"]> {
+async function keepsTransactions(database: Database): Promise<boolean> {
   const { given, actual } = await database.processIds();
-  if (given === actual) return "none";
-  try {
-    await database.script("begin; select 1; commit;");
-    return "transaction";
-  } catch {
-    return "statement";
-  }
+  if (given === actual) return true;
+  return await database.script("begin; select 1; commit;").then(
+    () => true,
+    () => false,
+  );
 }
