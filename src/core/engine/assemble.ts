@@ -12,6 +12,7 @@ import { groupBy } from "../model/maps.ts";
 import type { Blocked, DraftItem, Item, NamedObject, Plan, Unmanaged } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import { accountName } from "../model/settings/config.ts";
+import { type KnownAddresses, schemasOfNames, unknownAllowances, unmatchedIgnores } from "./checks/addresses.ts";
 import { allowances, unusedAllowance } from "./checks/allow.ts";
 import { checkGuards, type GuardInput } from "./checks/guards.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
@@ -20,7 +21,7 @@ import { type Findings, makePlan, type PlanHead, type PlanRules } from "./plan.t
 import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
 import { type ComparedRound, hasErrors, type RoundView } from "./round.ts";
 import type { PlanOptions, Run } from "./run.ts";
-import { everything, type Scope, unmatchedIgnores } from "./scope.ts";
+import { everything, isCurrent, type Scope, unmatchedPaths } from "./scope.ts";
 
 /** The results of the steps before. */
 export interface RoundParts {
@@ -177,7 +178,10 @@ function guardFindings(
     unreviewed: isProtecting ? [] : unreviewedColumns(compared.found),
   });
   const isWhole = kind === "Plan" && !isProtecting && scope === everything && complete;
-  return { guards, problems: isWhole ? unused.map(unusedAllowance) : [] };
+  const known = knownAddresses(run, { observed, compared });
+  // An unknown address has its own problem.
+  const leftOver = isWhole ? unused.filter((entry) => unknownAllowances([entry], known).length === 0) : [];
+  return { guards, problems: leftOver.map(unusedAllowance) };
 }
 
 /** The address of the schemas of a live integration, if a SchemaConfig selects it and the run leaves them out. */
@@ -195,20 +199,45 @@ const unreviewedColumns = (found: readonly DiffResult[]): GuardInput["unreviewed
     return [{ address, columns: newColumns.length + (neverReviewed?.columns ?? 0) }];
   });
 
-/** Patterns of --only, --exclude and `ignore` that match nothing. Unknown while manifests or reads fail. */
-function unmatched({ project, scope, today }: Run, { observed, compared }: RoundParts): readonly Problem[] {
+/** Addresses of --only, --exclude, `ignore` and `allow` that match nothing. Unknown while manifests or reads fail. */
+function unmatched(run: Run, { observed, compared }: RoundParts): readonly Problem[] {
+  const { project, scope, today, options } = run;
+  // What protects does not wait for a correction of these.
+  if (options.protectOnly === true) return [];
   const problems = [...observed.problems, ...compared.found.flatMap((one) => one.problems)];
   if (hasErrors(project) || !observed.complete || hasErrors({ problems })) return [];
-  if (scope === everything)
-    return unmatchedIgnores(project.settings.ignore, {
-      units: compared.parts,
-      account: observed.account,
-      today,
-      missing: compared.missingPaths,
-    });
+  if (scope === everything) {
+    const { ignore, allow } = project.settings;
+    const known = knownAddresses(run, { observed, compared });
+    return [
+      ...unmatchedIgnores(
+        ignore.filter((entry) => isCurrent(entry, today)),
+        known,
+      ),
+      ...unmatchedPaths(compared.missingPaths),
+      ...unknownAllowances(allowances(allow, today).current, known),
+    ];
+  }
   // What only manifests can match is checked before anything is read.
   if (observed.inScope.every(({ kind }) => kindNamed(kind)?.schemas === undefined)) return [];
   return scope.problems([...project.manifests.map(({ address }) => address), ...compared.parts]);
+}
+
+function knownAddresses({ project, options }: Run, { observed, compared }: Pick<RoundParts, "observed" | "compared">): KnownAddresses {
+  const { account } = observed;
+  const { manifests, elsewhere, settings } = project;
+  const addresses = (all: readonly { readonly address: Address }[] = []): readonly Address[] => all.map(({ address }) => address);
+  const earlier = [...account.kept.values()].flatMap(({ identity: [name] }) => name ?? []);
+  const others = [...elsewhere, ...(options.base?.manifests ?? [])];
+  return {
+    now: [...new Set([...compared.parts.flatMap(account.addressesOf), ...addresses(manifests)])],
+    others: [
+      ...addresses(others),
+      ...account.bindings.keys(),
+      ...schemasOfNames([...earlier, ...account.kept.keys(), ...others.map(({ name }) => name)]),
+    ],
+    hasOtherTargets: settings.severalTargets === true,
+  };
 }
 
 /** Entries of the catalog without an integration; not known if the list of integrations may be incomplete, or was not read: then it is empty. */

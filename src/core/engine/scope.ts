@@ -8,6 +8,7 @@ import type { Manifest } from "../model/manifest.ts";
 import { below, type Problem, problemAt } from "../model/problem.ts";
 import type { IgnoreEntry } from "../model/settings/config.ts";
 import { didYouMean } from "../text/suggest.ts";
+import { unmatchedPattern } from "./checks/addresses.ts";
 
 /** What of an account a scope needs. Without it, only a relation has another address, that of its tag. */
 type Addresses = Pick<Account, "addressesOf">;
@@ -65,12 +66,6 @@ export function scopeOf(only: readonly string[], exclude: readonly string[], mat
 
 type Matcher = (patterns: readonly string[]) => (names: readonly string[]) => boolean;
 
-function unmatchedPattern(flag: string, pattern: string, addresses: readonly Address[]): readonly Problem[] {
-  if (addresses.some(nameMatcher([objectPattern(pattern)]))) return [];
-  const message = `${flag} ${JSON.stringify(pattern)} matches nothing that the manifests declare for this account.${didYouMean(pattern, addresses)}`;
-  return [problemAt(undefined, { code: "E_UNKNOWN_ADDRESS", message })];
-}
-
 /** Exactly these addresses, except those that are done. */
 export function scopeOfAddresses(addresses: ReadonlySet<Address>, settled: ReadonlySet<Address>): Scope {
   const owners = new Set([...addresses].filter(isRelation).map(objectAddress));
@@ -98,7 +93,7 @@ export function manifestsInScope(manifests: readonly Manifest[], scope: Scope): 
 export type Ignored = (addresses: readonly Address[], path: Pointer) => boolean;
 
 /** Whether the entry is in effect on that day. */
-const isCurrent = ({ until }: IgnoreEntry, today: string): boolean => until === undefined || until >= today;
+export const isCurrent = ({ until }: IgnoreEntry, today: string): boolean => until === undefined || until >= today;
 
 /**
  * The `ignore` entries of the config that have not expired on that day, and a warning for each that
@@ -211,31 +206,10 @@ function depthOfMiss(
   return deepest;
 }
 
-/** What the `ignore` entries of a whole account do not match: those whose address no unit has, and those of which `missing` knows. */
-export function unmatchedIgnores(
-  entries: readonly IgnoreEntry[],
-  {
-    units,
-    account,
-    today,
-    missing,
-  }: { readonly units: readonly Address[]; readonly account: Addresses; readonly today: string } & Pick<IgnoredPaths, "missing">,
-): readonly Problem[] {
-  const known = [...new Set(units.flatMap(account.addressesOf))];
-  const noMatch = ({ place }: IgnoreEntry, member: "address" | "path", message: string): Problem =>
-    problemAt(below(place, [member]), { code: "W_UNUSED", severity: "warning", message });
-  return [
-    ...entries
-      .filter((entry) => isCurrent(entry, today) && !known.some(nameMatcher([objectPattern(entry.address)])))
-      .map((entry) => {
-        const { address, reason } = entry;
-        const message = `No object has the address ${JSON.stringify(address)}, so the entry ignores nothing (${reason}).${didYouMean(address, known)} Correct the address, or remove the entry.`;
-        return noMatch(entry, "address", message);
-      }),
-    ...[...missing].map(([entry, { address, above, name, names }]) => {
-      const where = above === "" ? "" : ` at ${above}`;
-      const message = `${address} has no ${JSON.stringify(name)}${where}, so the entry ignores nothing (${entry.reason}).${didYouMean(name, names)} Correct the path, or remove the entry.`;
-      return noMatch(entry, "path", message);
-    }),
-  ];
-}
+/** The paths of `ignore` entries that no object has. */
+export const unmatchedPaths = (missing: IgnoredPaths["missing"]): readonly Problem[] =>
+  [...missing].map(([{ place, reason }, { address, above, name, names }]) => {
+    const where = above === "" ? "" : ` at ${above}`;
+    const message = `${address} has no ${JSON.stringify(name)}${where}, so the entry ignores nothing (${reason}).${didYouMean(name, names)} Correct the path, or remove the entry.`;
+    return problemAt(below(place, ["path"]), { code: "W_UNUSED", severity: "warning", message });
+  });

@@ -1,7 +1,14 @@
 import type { Pointer } from "../model/json/pointer.ts";
-import { type IntegrationSelector, type Manifest, problemIn, type SchemaConfigSpec, type SchemaRule } from "../model/manifest.ts";
+import {
+  type IntegrationSelector,
+  type Manifest,
+  type PolicySpec,
+  problemIn,
+  type SchemaConfigSpec,
+  type SchemaRule,
+} from "../model/manifest.ts";
 import { addAll } from "../model/maps.ts";
-import type { Problem, ProblemText } from "../model/problem.ts";
+import { isError, type Problem, type ProblemText } from "../model/problem.ts";
 import { andMore } from "../text/lists.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { Account } from "./kind.ts";
@@ -29,6 +36,8 @@ interface WrittenSelector {
   readonly selector: IntegrationSelector;
   /** What an unknown name is. */
   readonly missing?: SchemaConfigSpec["missing"];
+  /** Of an exemption: it may be left over from an integration that earlier runs knew. */
+  readonly isExemption?: true;
 }
 
 /** Every place where a manifest selects integrations. */
@@ -36,12 +45,19 @@ function writtenSelectors(manifest: Manifest): readonly WrittenSelector[] {
   const at = (pointer: Pointer, selector: IntegrationSelector | undefined, missing?: SchemaConfigSpec["missing"]) =>
     selector === undefined ? [] : [{ manifest, pointer, selector, ...(missing === undefined ? {} : { missing }) }];
   if (isSchemaConfig(manifest)) return at("/spec/integrations", manifest.spec.integrations, manifest.spec.missing);
-  if (isPolicy(manifest)) return at("/spec/when/integration", manifest.spec.when?.integration);
+  if (isPolicy(manifest)) return [...at("/spec/when/integration", manifest.spec.when?.integration), ...exempted(manifest)];
   if (!isTag(manifest)) return [];
   return (manifest.spec.resources ?? []).flatMap((target, index) =>
     "integrations" in target ? at(`/spec/resources/${index}/integrations`, target.integrations) : [],
   );
 }
+
+const exempted = (policy: Manifest<PolicySpec>): readonly WrittenSelector[] =>
+  (policy.spec.exemptions ?? []).flatMap(({ integration }, index) =>
+    integration === undefined
+      ? []
+      : [{ manifest: policy, pointer: `/spec/exemptions/${index}/integration`, selector: { names: [integration] }, isExemption: true }],
+  );
 
 /** Whether it names integrations that may only be in the account. */
 export const selectsByName = (manifest: Manifest): boolean =>
@@ -135,13 +151,17 @@ export function selectorProblems(manifests: readonly Manifest[], account: Accoun
   return selectors.flatMap((written): readonly Problem[] => {
     // The plan has a finding for each of those.
     const renamed = account.covered.get(written.manifest.address)?.values() ?? [];
-    const known = new Set([...names, ...renamed]);
+    const earlier = written.isExemption === true ? [...account.kept.values()].flatMap(({ identity: [name] }) => name ?? []) : [];
+    const known = new Set([...names, ...renamed, ...earlier]);
     const found = (written.selector.names ?? []).flatMap((pattern, index): readonly Problem[] => {
       const text = pattern.replace(/^!/u, "");
       if (known.has(text) || names.some(nameMatcher([text]))) return [];
       const problem = unknownName(text, names, written);
-      return problem === undefined ? [] : [problemIn(written.manifest, `${written.pointer}/names/${index}`, problem)];
+      const pointer = written.isExemption === true ? written.pointer : `${written.pointer}/names/${index}`;
+      return problem === undefined ? [] : [problemIn(written.manifest, pointer, problem)];
     });
+    // One that matches nothing has a warning of its own.
+    if (written.isExemption === true) return found.filter(isError);
     if (found.length > 0 || written.missing === "ignore" || all.some(integrationMatcher(written.selector))) return found;
     if ((written.selector.names ?? []).some((name) => known.has(name) && !names.includes(name))) return [];
     const message = `${written.manifest.address} selects no integration here. Names match manifests and live integrations, labels match manifests.`;

@@ -67,7 +67,7 @@ test.each(["Schemas/Orders", "SchemaConfig/shops"])(
   },
 );
 
-test("an ignore entry whose address matches nothing is a warning at its line, in a run that reads everything", async () => {
+test("an ignore entry whose address nothing has is an error at its line, in a run that reads everything", async () => {
   const entry = (address: string) => ({ address, path: "", reason: "DPIA-41" });
   const ignore = [
     entry("Schemas/Ordres"),
@@ -76,17 +76,19 @@ test("an ignore entry whose address matches nothing is a warning at its line, in
     { ...entry("Tag/x"), until: "2020-01-01" },
   ];
   const { plan, run } = await start(both, { ignore });
-  const unmatched = ({ diagnostics }: Plan) => diagnostics.filter(({ code }) => code === "W_UNUSED");
+  const unmatched = ({ diagnostics }: Plan) => diagnostics.filter(({ code }) => code === "W_UNUSED" || code === "E_UNKNOWN_ADDRESS");
   const found = unmatched(await plan());
   expect(found.map(({ message }) => message)).toEqual([
     'No object has the address "Schemas/Ordres", so the entry ignores nothing (DPIA-41). Did you mean Schemas/Orders? Correct the address, or remove the entry.',
     expect.stringContaining('No object has the address "SchemaConfig/shops@Orders", so the entry ignores nothing (DPIA-41).'),
     expect.stringContaining("Differences of Tag/x at any path were ignored until 2020-01-01 (DPIA-41)."),
   ]);
+  expect(found.map(({ severity }) => severity)).toEqual(["error", "error", "warning"]);
   for (const { file, line } of found) expect({ file, line }).toEqual({ file: "dimsync.yaml", line: expect.any(Number) });
   const expired = [expect.objectContaining({ message: expect.stringContaining("were ignored until 2020-01-01") })];
   expect(unmatched(await plan("--only", "Schemas/Billing"))).toEqual(expired);
-  expect((await run("drift")).stdout).toContain("W_UNUSED");
+  const drift = await run("drift");
+  expect([drift.code, drift.stdout]).toEqual([1, expect.stringContaining("E_UNKNOWN_ADDRESS")]);
 });
 
 test("an ignore entry whose path nothing has is a warning at its line", async () => {

@@ -72,6 +72,21 @@ describe("names of selectors, with the account", () => {
     expect(shown(selectorProblems([config({ names: ["Shopp", "orders"] }, { missing })], account, []))).toEqual(expected);
   });
 
+  // The only word about them; one that matches nothing has a warning of its own.
+  test.each<[integration: string, problems: readonly string[]]>([
+    ["orders", []],
+    ["Shop [EU]", []],
+    ["Shopp", ["E_UNKNOWN_REFERENCE /spec/exemptions/1/integration"]],
+    ["shard-*", []],
+    ["people", []],
+    ["Store", []],
+  ])("an exemption for %s", (integration, expected) => {
+    const exemptions = [{ schema: "public" }, { integration }];
+    const manifest = resourceOf("Policy", "p", { when: { column: {} }, exemptions });
+    const earlier = { ...account, kept: new Map([["a4", { identity: ["Store"], schemas: new Map() }]]) };
+    expect(shown(selectorProblems([manifest], earlier, ["people"]))).toEqual(expected);
+  });
+
   test("one whose rename is a finding of the plan is not reported again", () => {
     const renamed = { ...account, covered: new Map([["SchemaConfig/c" as const, new Map([["a1", "Store"]])]]) };
     expect(selectorProblems([config({ names: ["Store"] })], renamed, [])).toEqual([]);

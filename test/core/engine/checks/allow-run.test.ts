@@ -50,10 +50,15 @@ test("an entry of the config lifts a guard; plan, comment and result show it", a
   expect((await plan()).diagnostics).toMatchObject([{ code: "W_UNUSED", file: "dimsync.yaml" }]);
 });
 
-test("an entry for another object lifts nothing", async () => {
-  const { plan, allow } = await project();
-  allow({ ...entry, address: "Schemas/hr", until: dayIn(14) });
-  expect(await plan()).toMatchObject({ executable: false, diagnostics: [{ code: "W_UNUSED" }] });
+test.each([
+  ["SchemaConfig/orders", "W_UNUSED"],
+  ["Schemas/hr-*", "W_UNUSED"],
+  ["Schemas/Ordres", "E_UNKNOWN_ADDRESS"],
+])("an entry for another object, %s, lifts nothing: %s", async (address, code) => {
+  const { run, plan, allow } = await project();
+  allow({ ...entry, guard: "maxCreates", address, until: dayIn(14) });
+  expect(await plan()).toMatchObject({ executable: false, diagnostics: [{ code, file: "dimsync.yaml", line: expect.any(Number) }] });
+  if (code === "E_UNKNOWN_ADDRESS") expect((await run("drift")).stdout).toContain("Did you mean Schemas/Orders?");
 });
 
 test.each<[days: number, code: string, exit: number, ofValidate: number]>([

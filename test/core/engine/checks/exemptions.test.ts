@@ -46,10 +46,10 @@ const customers = `schema: public, table: customers, expires: ${dayIn(100)}`;
 describe("an exemption", () => {
   test.each<[string, readonly string[], readonly string[], Partial<Plan["exit"]>]>([
     ["is used, and nothing else is reported", [all], [], { code: 0 }],
-    ["covers nothing", [all, "integration: billing, expires: 2020-01-01"], ["W_UNUSED 11"], { code: 0 }],
+    ["covers nothing", [all, "integration: Billing, expires: 2020-01-01"], ["W_UNUSED 11"], { code: 0 }],
     ["ends within 14 days", [`integration: orders, expires: ${dayIn(14)}`], ["W_EXEMPTION_ENDS 10"], { code: 0 }],
     ["ends later", [`integration: orders, expires: ${dayIn(15)}`], [], { code: 0 }],
-    ["ends soon and covers nothing", [all, `integration: billing, expires: ${dayIn(3)}`], ["W_UNUSED 11"], { code: 0 }],
+    ["ends soon and covers nothing", [all, `integration: Billing, expires: ${dayIn(3)}`], ["W_UNUSED 11"], { code: 0 }],
     ["ends in more than a year", [`integration: orders, expires: ${dayIn(367)}`], ["E_DATE_TOO_LATE 10"], { code: 1 }],
     ["names only a column", [`column: email, expires: ${dayIn(9)}`], ["E_EXEMPTION_TOO_WIDE 10"], { code: 1 }],
     ["names every integration", [`integration: '[!x]*', expires: ${dayIn(9)}`], ["E_EXEMPTION_TOO_WIDE 10"], { code: 1 }],
@@ -79,7 +79,7 @@ describe("an exemption", () => {
   });
 
   test("is not called unused by a plan of a part, by validate or by a plan that could not read everything", async () => {
-    const { service, made } = await start("integration: billing, expires: 2020-01-01");
+    const { service, made } = await start("integration: Billing, expires: 2020-01-01");
     const codes = async (...argv: readonly string[]) => (await made(...argv)).diagnostics.map(({ code }) => code);
     expect(await codes("plan")).toEqual(["W_UNUSED"]);
     expect([...(await codes("plan", "--only", "Integration/orders")), ...(await codes("validate"))]).toEqual([]);
