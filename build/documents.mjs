@@ -90,7 +90,7 @@ function result(plan) {
     finishedAt: text("ISO 8601."),
     ...only(ofPlan, ["tool", "target", "severalTargets", "account"]),
     items: { type: "array", description: "The outcome of each item.", items: { $ref: "#/definitions/itemResult" } },
-    ...only(ofPlan, ["held", "notKept", "manual", "guards", "policy", "diagnostics"]),
+    ...only(ofPlan, ["held", "notKept", "unverifiable", "manual", "guards", "policy", "diagnostics"]),
     calls: { description: "Number of requests that the run sent, by method.", allOf: [{ $ref: "#/definitions/counts" }] },
     bindings: { type: "object", description: "Every address with a recorded id.", additionalProperties: text("Live id.") },
     exit: ofPlan.exit,

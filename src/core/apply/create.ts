@@ -7,6 +7,7 @@ import { canonicalJson, defined, isObject, own } from "../model/json/json.ts";
 import type { List, PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
 import type { Settlement } from "../records/history.ts";
 import { bindCommand, resolveCommand } from "../text/shell.ts";
+import { cutEnd } from "../text/values.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { type Confirmation, confirmCreate, lookOnce, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
@@ -170,7 +171,8 @@ async function created<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promi
   const candidates = idsIn(answer);
   const [first] = candidates;
   if (first === undefined) {
-    const why = "The response to the create has no id.";
+    const words = answer.words === undefined ? "" : ` and the words ${JSON.stringify(cutEnd(answer.words, 200))}`;
+    const why = `The service accepted the create with status ${answer.status}${words}, without an id.`;
     return conclude(sent, await confirmCreate(sent, [], why), why);
   }
   // The first record of the id: without it, an asset can't be found again.
@@ -191,7 +193,7 @@ async function created<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promi
 }
 
 function dataIdIn({ data }: WriteAnswer): string | undefined {
-  const id = isObject(data) ? own(data, "id") : undefined;
+  const id = isObject(data) ? (own(data, "id") ?? own(data, "_id")) : undefined;
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 

@@ -46,6 +46,7 @@ export function resultOf(
     items: items.flatMap(separated).map((item) => withTarget(item, first)),
     ...(first.held === undefined ? {} : { held: heldBy(plans) }),
     ...(notKept.length === 0 ? {} : { notKept }),
+    unverifiable: last.unverifiable,
     manual: lastByKey(
       plans.flatMap(({ manual }) => manual),
       ({ id }) => id,

@@ -117,7 +117,7 @@ async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): P
   for (let attempt = 1; ; attempt++) {
     try {
       const answer = await run.writer.send(inlineSecrets(request, secrets));
-      if (update.answered === undefined) return await shownAfter(step, body, withProof(step, live, answer));
+      if (update.answered === undefined) return await shownAfter(step, body, answer);
       const shown = shownBy(step, answer);
       return await verified(step, body, shown ?? live, shown === undefined || answer.status === 202 ? answer : undefined);
     } catch (error) {
@@ -141,31 +141,31 @@ const shownBy = <Live>({ update, live, run }: UpdateStep<Live>, answer: WriteAns
         () => undefined,
       );
 
-const noProof =
-  "The service accepted the request with an empty response, so nothing shows that it stored the values. dimsync does not send them again by itself.";
-
 /** Whether the service has received a secret: the request was answered, although the response cannot be read. It is not sent twice. */
 const isSecretSpent = ({ code }: ServiceError, body: JsonObject): boolean => code === "E_MALFORMED_ANSWER" && secretsIn(body).length > 0;
 
-/** Of an object that nothing shows (an asset): the response must have its id. An empty one is an answer without proof, and nothing is sent again. */
-function withProof<Live>({ item: { liveId } }: UpdateStep<Live>, live: Live, { data }: WriteAnswer): Sent<Live> {
-  if (data === undefined || data === null) return { live, note: noProof };
-  const id = isObject(data) ? own(data, "id") : undefined;
+/** Of an object that responses do not show (an asset): a response must have its id, unless it is empty or says that the request is accepted. */
+function withProof<Live>({ item: { liveId } }: UpdateStep<Live>, live: Live, answer: WriteAnswer): Sent<Live> {
+  const { status, data } = answer;
+  if (data === undefined || data === null || status === 202) return { live, note: noProof(answer) };
+  const id = isObject(data) ? (own(data, "id") ?? own(data, "_id")) : undefined;
   if (id === liveId) return { live };
-  const shown = typeof id === "string" ? `has the id ${JSON.stringify(id)}` : "has no id";
-  const message = `The service accepted the request, but its response ${shown} instead of ${JSON.stringify(liveId)}. It is not known whether the values were stored. Run plan to see what is left.`;
-  return { live, ending: { outcome: "not-converged", code: "E_NOT_CONVERGED", message } };
+  const message = `The response to the request has ${id === undefined ? "no id" : "the id of another object"} instead of ${JSON.stringify(liveId)}. It is not known whether the service stored the values. Look at the asset in the service, then run apply again: it sends them once more.`;
+  return { live, ending: { outcome: "failed", code: "E_MALFORMED_ANSWER", message } };
 }
 
-/** Verifies the texts that a read shows of an object of which responses show nothing. */
-async function shownAfter<Live>(step: UpdateStep<Live>, body: JsonObject, sent: Sent<Live>): Promise<Sent<Live>> {
+const noProof = (answer: WriteAnswer): string =>
+  `The service accepted the request ${answer.isEmpty === true ? "with an empty response" : `with ${answerText(answer)}`}, so nothing shows that it stored the values. dimsync does not send them again by itself.`;
+
+/** Verifies what a read shows of an object of which responses show nothing. */
+async function shownAfter<Live>(step: UpdateStep<Live>, body: JsonObject, answer: WriteAnswer): Promise<Sent<Live>> {
   const { update, item, live } = step;
+  const sent = withProof(step, live, answer);
   if (sent.ending !== undefined || update.isShown?.(live) !== true) return sent;
-  const document = update.document(item, live);
-  const shown = Object.entries(body).filter(([name, value]) => typeof value === "string" && Object.hasOwn(document, name));
-  if (shown.length === 0) return sent;
-  const found = await verified(step, Object.fromEntries(shown), live);
-  return shown.length === Object.keys(body).length ? found : { ...sent, ...found };
+  const { unseen, different, equal } = verifyWrite(body, update.document(item, live));
+  if (different.length + equal === 0) return sent;
+  const found = await verified(step, body, live, answer.status === 202 ? answer : undefined);
+  return unseen.length + secretsIn(body).length === 0 ? found : { ...sent, ...found };
 }
 
 /** Whether a request without a clear response took effect; undefined: it did not, and may be sent again. */
@@ -200,8 +200,12 @@ async function afterUnclear<Live>(step: UpdateStep<Live>, body: JsonObject, erro
 const isSameAt = (pointer: Pointer, before: JsonObject, after: JsonObject): boolean =>
   sameJson(atPointer(before, pointer), atPointer(after, pointer));
 
-/** Without values that the service did not show at planning either, and that were sent to protect or with a sync mode: nothing can verify them. */
-function withoutUnshown(unseen: readonly Pointer[], item: Item): readonly Pointer[] {
+/**
+ * Without values that nothing can verify: those of an object that responses do not show, and those that the service did not show at planning
+ * either, and that were sent to protect or with a sync mode.
+ */
+function withoutUnshown<Live>(unseen: readonly Pointer[], { item, update }: UpdateStep<Live>): readonly Pointer[] {
+  if (update.answered === undefined) return [];
   const unshown = new Set<Pointer>();
   for (const { path, field, before, risk } of eachChange(item))
     if (before === undefined && (risk === "protects" || field === "cursorField")) unshown.add(path);
@@ -292,13 +296,17 @@ function unreachedEnding({ different, unseen, unintended }: Found, accepted: Wri
   };
 }
 
-const acceptedText = ({ status, words }: WriteAnswer): string =>
-  `Accepted, not visible yet: the service answered the request with status ${status}${words === undefined ? "" : ` and the words ${JSON.stringify(cutEnd(words, 200))}`}, and until now`;
+const acceptedText = (answer: WriteAnswer): string =>
+  `Accepted, not visible yet: the service answered the request with ${answerText(answer)}, and until now`;
 
-async function compared<Live>({ item, update, live: before }: UpdateStep<Live>, body: JsonObject, live: Live): Promise<Found> {
+const answerText = ({ status, words }: WriteAnswer): string =>
+  `status ${status}${words === undefined ? "" : ` and the words ${JSON.stringify(cutEnd(words, 200))}`}`;
+
+async function compared<Live>(step: UpdateStep<Live>, body: JsonObject, live: Live): Promise<Found> {
+  const { item, update, live: before } = step;
   const document = update.document(item, live);
   const { different: all, unseen: absent } = verifyWrite(body, document);
-  const unseen = absent.length === 0 ? absent : withoutUnshown(absent, item);
+  const unseen = absent.length === 0 ? absent : withoutUnshown(absent, step);
   const spaced = all.filter((pointer) => differsInSpace(atPointer(body, pointer), atPointer(document, pointer)));
   const different = spaced.length === 0 ? all : all.filter((pointer) => !spaced.includes(pointer));
   const isWhole = different.length + unseen.length === 0;

@@ -1,8 +1,9 @@
 import type { Address } from "../model/address.ts";
 import { idOf, memberOf, type Part, shownText, textOf } from "../model/decode.ts";
-import { defined, type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
+import { defined, isObject, type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { NotKept } from "../model/plan.ts";
+import { isSecretName, isSecretValue } from "../model/settings/secret.ts";
 import type { Account, LiveView } from "./kind.ts";
 
 // A kind lists the fields of its live objects once. What is read, compared, written, shown and verified follows from the rows.
@@ -15,10 +16,25 @@ const forms = {
   textOrEmpty: (part: Part) => shownText(part) ?? "",
   /** An empty text counts as absent. */
   filled: (part: Part) => shownText(part) || undefined,
-  /** Anything but a list of texts counts as absent. */
-  texts: ({ value }: Part): readonly string[] | undefined =>
-    Array.isArray(value) && value.every((one) => typeof one === "string") ? value : undefined,
+  /** Ids or e-mail addresses, also of objects with an id. Anything else counts as absent. */
+  users: ({ value }: Part): readonly string[] | undefined => {
+    const found = Array.isArray(value) ? value.map(userIn) : [undefined];
+    return found.every((one) => one !== undefined) ? found : undefined;
+  },
+  open: ({ value }: Part): JsonObject | undefined => (isObject(value) ? withoutSecrets(value as JsonObject) : undefined), // a response is JSON
 } as const;
+
+function userIn(one: unknown): string | undefined {
+  const [id] = isObject(one) ? [one["_id"], one["id"], one["email"]].filter((part) => part !== undefined) : [one];
+  return typeof id === "string" ? id : undefined;
+}
+
+const withoutSecrets = (members: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(members)
+      .filter(([name, value]) => !isSecretName(name) && !(typeof value === "string" && isSecretValue(value)))
+      .map(([name, value]) => [name, isObject(value) ? withoutSecrets(value as JsonObject) : value]),
+  );
 
 /** One member of a live object. */
 export interface Field {

@@ -174,7 +174,7 @@ function decodeTag(part: Part): LiveTag {
   };
 }
 
-/** What GET of one asset shows, where the service has it: not the connection. Absent values are unknown. */
+/** What GET of one asset shows, where the service has it. Absent values are unknown. */
 export const assetFields = {
   name: { as: "filled", isWritten: true },
   type: { as: "filled" },
@@ -182,8 +182,10 @@ export const assetFields = {
   authMethod: { as: "filled", isWritten: true },
   /** An empty one is not shown. */
   description: { as: "textOrEmpty", isWritten: true },
-  /** Ids or e-mail addresses. */
-  owners: { as: "texts", isWritten: true },
+  owners: { as: "users", isWritten: true },
+  configuration: { as: "open", isWritten: true },
+  /** Without what has the name or the form of a secret, as far as a service shows it. */
+  connection: { as: "open", isWritten: true },
 } as const satisfies Fields;
 
 export type LiveAsset = { readonly id: string } & LiveOf<typeof assetFields>;

@@ -123,3 +123,9 @@ export function openEnvelope(value: JsonValue, where: Where): Envelope {
   objectOf(data);
   return { top, data };
 }
+
+/** The response to a read of one object, with or without an envelope. @throws ServiceError E_MALFORMED_ANSWER */
+export function openBare(value: JsonValue, where: Where): Envelope {
+  const top = { value, where, above: "" };
+  return isObject(own(objectOf(top), "data")) ? openEnvelope(value, where) : { top, data: top };
+}

@@ -1,5 +1,5 @@
 import type { WireResponse } from "../http/exchange.ts";
-import { countOf, type Envelope, listOf, malformed, memberOf, openEnvelope, type Part, type Where } from "../model/decode.ts";
+import { countOf, type Envelope, listOf, malformed, memberOf, openBare, openEnvelope, type Part, type Where } from "../model/decode.ts";
 import { isInCreation, readNow, readOr, ServiceError } from "../model/errors.ts";
 import { type ExtendedCall, isNotOffered } from "../model/extended.ts";
 import { defined, isObject, type JsonValue, own } from "../model/json/json.ts";
@@ -20,8 +20,8 @@ export interface Worked {
 /** The GET requests of the interface. `extended`: the first attempt at each of those beyond it, without those that the service turned out not to have. */
 export function createReads(exchange: SendRequest, worked: Worked, extended: Map<ExtendedCall, Promise<unknown> | undefined>): Reads {
   const whereOf = (path: string): Where => ({ method: "GET", path, sent: "answered", hasWorked: worked.get });
-  const opened = (value: JsonValue, where: Where): Envelope => {
-    const envelope = openEnvelope(value, where);
+  const opened = (value: JsonValue, where: Where, isBare = false): Envelope => {
+    const envelope = isBare ? openBare(value, where) : openEnvelope(value, where);
     worked.set();
     return envelope;
   };
@@ -35,12 +35,12 @@ export function createReads(exchange: SendRequest, worked: Worked, extended: Map
   const getOne = async <T>(
     path: string,
     decode: (envelope: Envelope, where: Where) => T,
-    options: Pick<Call<JsonValue | undefined>, "isSmall" | "absent"> = {},
+    { isBare, ...options }: Pick<Call<JsonValue | undefined>, "isSmall" | "absent"> & { readonly isBare?: true } = {},
   ): Promise<T | undefined> => {
     const where = whereOf(path);
     const read = ({ body }: WireResponse): JsonValue | undefined => readJson(body, where);
     const value = await exchange({ method: "GET", path, absent: orError(isGone), ...options, read });
-    return value === undefined ? undefined : decode(opened(value, where), where);
+    return value === undefined ? undefined : decode(opened(value, where, isBare), where);
   };
 
   const one = async <T extends Listed>({ name, one: decode, inCreation, extended: call }: List<T>, id: string): Promise<T | undefined> => {
@@ -52,7 +52,7 @@ export function createReads(exchange: SendRequest, worked: Worked, extended: Map
       if (found.id !== id) throw malformed(whereOf(path), "/data", `is the object ${JSON.stringify(found.id)}, which was not asked for`);
       return found;
     };
-    if (call !== undefined) return ifOffered(call, () => getOne(path, asked, { absent: orError(isObjectGone) }));
+    if (call !== undefined) return ifOffered(call, () => getOne(path, asked, { absent: orError(isObjectGone), isBare: true }));
     return readOr(
       () => getOne(path, asked),
       (failure) => {

@@ -43,7 +43,9 @@ export function readWriteResponse(status: number, body: Buffer, where: Where): W
     return { status, data: undefined, int64Id: undefined, isEmpty: true };
   const envelope = readJson(body, where);
   if (!isObject(envelope)) throw malformed(where, "", "is not an object");
-  const data = own(envelope, "data") as JsonValue | undefined;
+  // Some answers are the object itself, without an envelope.
+  const isBare = own(envelope, "data") === undefined && typeof (own(envelope, "id") ?? own(envelope, "_id")) === "string";
+  const data = (isBare ? envelope : own(envelope, "data")) as JsonValue | undefined;
   const ids = { id: own(envelope, "id"), dataId: isObject(data) ? own(data, "id") : undefined };
   const rounded = [ids.id, ids.dataId].some((id) => typeof id === "number" && !Number.isSafeInteger(id));
   const exact = rounded ? exactIds(body, where) : ids;

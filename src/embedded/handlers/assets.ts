@@ -38,7 +38,7 @@ export function patchAsset(call: Call): CallResult {
   if (isMultiPurpose && sent !== undefined && !Object.keys(sent).every(isPurpose)) return okay(options, { id: asset.id });
   // A purpose that is there already cannot be removed.
   const connection = sent === undefined ? asset.connection : isMultiPurpose ? { ...asset.connection, ...sent } : { ...sent };
-  Object.assign(asset, { name, description, connection }, options.creates === "sparse" ? moreMembers(body) : {});
+  Object.assign(asset, { name, description, connection }, options.creates === "sparse" ? moreMembers(body, asset) : {});
   renameReferences(account, asset);
   record(account, by, now, `Asset ${asset.id} "${asset.name}" updated`);
   return okay(options, { id: asset.id });
@@ -54,15 +54,15 @@ function perPurpose(body: JsonObject): Record<string, unknown> {
   return { ...blocks, ...optionalObject(body, "connectionOverrides") };
 }
 
-/** Members that only the public descriptions show. */
-function moreMembers(body: JsonObject): Partial<AssetRecord> {
+/** Members that only the public descriptions show. Members of the configuration that the body lacks are kept. */
+function moreMembers(body: JsonObject, before: Partial<AssetRecord> = {}): Partial<AssetRecord> {
   const authMethod = optionalString(body, "authMethod");
   const owners = own(body, "owners");
   const configuration = optionalObject(body, "configuration");
   return {
     ...(authMethod === undefined ? {} : { authMethod }),
     ...(Array.isArray(owners) ? { owners } : {}),
-    ...(configuration === undefined ? {} : { configuration: { ...configuration } }),
+    ...(configuration === undefined ? {} : { configuration: { ...before.configuration, ...configuration } }),
   };
 }
 

@@ -73,10 +73,16 @@ export function unrelateTag(call: Call): CallResult {
   return success(undefined, "Tag relation removed");
 }
 
-/** GET /v1/assets/{id}: everything but the connection. */
+/** GET /v1/assets/{id}: owners as objects, and of the connection only the host. */
 export function getAsset(call: Call): CallResult {
-  const { id, name, type, description, connectionType, authMethod, owners, configuration } = assetOf(call);
-  const agentId = configuration?.["agentId"];
-  const shown = filled({ id, name, type, description, connectionType, authMethod, owners }, call.options);
-  return okay(call.options, { ...shown, ...(agentId === undefined ? {} : { configuration: { agentId } }) });
+  const { id, name, type, description, connectionType, authMethod, owners, configuration, connection } = assetOf(call);
+  const host = Object.fromEntries(
+    ["host", "hostname"].flatMap((member) => (own(connection, member) === undefined ? [] : [[member, connection[member]]])),
+  );
+  const shown = {
+    ...{ id, name, type, description, connectionType, authMethod, configuration },
+    owners: owners?.map((owner) => ({ _id: owner })),
+    connection: Object.keys(host).length === 0 ? undefined : host,
+  };
+  return okay(call.options, filled(shown, call.options));
 }

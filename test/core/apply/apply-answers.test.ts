@@ -160,7 +160,7 @@ spec:
 });
 
 describe("the response to a PATCH", () => {
-  it("of an asset with another id: not converged, and the next plan has the change again", async () => {
+  it("of an asset with another id: refused, and the next plan has the change again", async () => {
     const at = await scene(assetManifest(), {
       service: { observed: true },
       meddle: ({ method }, answer) => (method === "PATCH" ? { ...Object(answer), data: { id: "650000000000000000000099" } } : undefined),
@@ -168,7 +168,7 @@ describe("the response to a PATCH", () => {
     expect((await at.apply()).code).toBe(0);
     at.write("manifests/all.yaml", assetManifest("archive", ", description: old files"));
     const { code, result } = await at.apply();
-    expect([code, endings(result)["update Asset/archive"]]).toEqual([4, "not-converged E_NOT_CONVERGED"]);
+    expect([code, endings(result)]).toEqual([4, { "update Asset/archive": "failed E_MALFORMED_ANSWER" }]);
     expect((await at.plan()).plan.items).toMatchObject([{ action: "update", requests: [{ body: { description: "old files" } }] }]);
   });
 

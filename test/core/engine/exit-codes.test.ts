@@ -89,7 +89,8 @@ describe("the exit codes of apply", () => {
   test.each(rows)("%s", (_, items, part, interrupted, code) => {
     const result: Result = {
       ...{ formatVersion: "2.0", kind: "Result", runId: "r", planId: "p", startedAt: "", finishedAt: "", target: "t", account: "a" },
-      ...{ tool: { name: "dimsync", version: "0" }, items, manual: [], guards: [], policy: [], diagnostics: [], calls: {}, bindings: {} },
+      ...{ tool: { name: "dimsync", version: "0" }, items, unverifiable: [], manual: [], guards: [], policy: [] },
+      ...{ diagnostics: [], calls: {}, bindings: {} },
       exit: { code: 0, reasons: [] },
     };
     expect(applyExit(result, plan(part), interrupted).code).toBe(code);

@@ -59,6 +59,7 @@ export const fullResult: Result = {
   target: "prod",
   account: "https://api.example.com",
   items: outcomes,
+  unverifiable: [],
   manual: fullPlan.manual.slice(0, 1),
   guards: fullPlan.guards.slice(1),
   policy: fullPlan.policy.slice(1),

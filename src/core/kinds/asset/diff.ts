@@ -1,16 +1,15 @@
 import type { Binding } from "../../model/address.ts";
-import { defined, type JsonObject, type JsonValue } from "../../model/json/json.ts";
+import { canonicalJson, defined, type JsonObject, type JsonValue, sameJson } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
 import { atPointer, isWithin, type Pointer, toPointer, urlPath } from "../../model/json/pointer.ts";
-import type { LiveReference } from "../../model/live.ts";
 import { type AssetSpec, locationIn, type Manifest } from "../../model/manifest.ts";
-import type { DraftFacts, DraftItem, Manual, PathChange, Unverifiable } from "../../model/plan.ts";
+import type { DraftFacts, DraftItem, Manual, NotKept, PathChange, Unverifiable } from "../../model/plan.ts";
 import { isError, type Problem } from "../../model/problem.ts";
 import { isSecretReference } from "../../model/settings/secret.ts";
-import { writtenDocument, writtenIn } from "../fields.ts";
+import { sentInVain, writtenDocument } from "../fields.ts";
 import { bindItem, recordOf } from "../identity.ts";
 import { type Account, type DiffResult, emptyDiff } from "../kind.ts";
-import { changedLeaves, createChanges, leafDigests } from "../leaves.ts";
+import { createChanges, leafDigests } from "../leaves.ts";
 import { assetFields, integrations, type LiveAsset, users } from "../lists.ts";
 import { tagIds } from "../tags.ts";
 import { isUser, ownersToWrite } from "../users.ts";
@@ -21,13 +20,12 @@ type AssetManifest = Manifest<AssetSpec>;
 
 export function createdAsset(manifest: AssetManifest, account: Account): DiffResult {
   const { spec, address } = manifest;
-  const { problems, ...written } = ownersIn(manifest, account);
+  const { values, problems } = writtenValues(manifest, account);
   if (problems.some(isError)) return { ...emptyDiff, problems };
   const tags = tagIds(manifest, { tags: spec.tags, desired: writable(spec) }, account);
   if ("instead" in tags) return tags.instead;
   const body: JsonObject = {
-    ...writable(spec),
-    ...written,
+    ...values,
     // An asset is multi_purpose if the create has no connectionType.
     ...defined({
       type: spec.type,
@@ -48,199 +46,251 @@ export function createdAsset(manifest: AssetManifest, account: Account): DiffRes
   return { ...emptyDiff, items: [item], problems };
 }
 
-/** The owners as they are written. */
-function ownersIn(
-  manifest: AssetManifest,
-  account: Account,
-): { readonly owners?: readonly string[]; readonly problems: readonly Problem[] } {
-  const { owners } = manifest.spec;
-  return owners === undefined
-    ? { problems: [] }
-    : ownersToWrite(manifest, owners, { pointer: "/spec/owners", known: account.list(users).items });
+/** What requests write: the declared members, with owners in the form that the service takes. */
+function writtenValues(manifest: AssetManifest, account: Account): { readonly values: JsonObject; readonly problems: readonly Problem[] } {
+  const { spec } = manifest;
+  if (spec.owners === undefined) return { values: writable(spec), problems: [] };
+  const known = account.list(users).items;
+  const { problems, owners } = ownersToWrite(manifest, spec.owners, { pointer: "/spec/owners", known });
+  return { values: { ...writable(spec), owners }, problems };
 }
 
-/** What is known about an existing asset. */
+/** A value that the manifest declares. Paths are those below spec, and of request bodies. */
+interface Declared {
+  readonly path: Pointer;
+  /** As it is written; undefined: it was declared when the connection was sent, and is no longer. */
+  readonly wanted: JsonValue | undefined;
+  /** As the service shows it; undefined: not known. */
+  readonly live: JsonValue | undefined;
+  /** Its digest now, and when it was sent last; undefined: never. */
+  readonly digest: string | undefined;
+  readonly sent: string | undefined;
+}
+
+/** An existing asset and its manifest. */
 interface Known {
   readonly manifest: AssetManifest;
-  readonly id: string;
   readonly account: Account;
-  readonly declared: JsonObject;
-  readonly digests: Readonly<Record<Pointer, string>>;
-  /** The asset as a read or integrations show it; undefined if none does. */
-  readonly shown: LiveReference | undefined;
-  /** As a read shows it; undefined if the service has none. */
-  readonly asset: LiveAsset | undefined;
+  /** What requests write. */
+  readonly values: JsonObject;
+  readonly declared: readonly Declared[];
   readonly record: Binding | undefined;
-  /** The recorded version; 0 if dimsync has sent the asset without one; undefined if it has sent nothing. */
-  readonly versionBefore: number | undefined;
+  /** As a read or an integration shows it. */
+  readonly live: {
+    readonly id: string;
+    readonly name: string | undefined;
+    readonly type: string | undefined;
+    readonly connectionType?: string | undefined;
+  };
+  /** The recorded secretVersion; 0 if dimsync has sent the asset without one; undefined if it has sent nothing. */
+  readonly version: number | undefined;
   /** Whether the manifest raises secretVersion, so that the connection is sent again. */
-  readonly isVersionRaised: boolean;
+  readonly isRaised: boolean;
 }
 
 /**
- * Compares with what the service shows, and the rest with the digests of what was sent. If nothing is recorded, the rest is not sent
- * unless the manifest raises secretVersion; then everything is sent, so that it is recorded from then on.
+ * Compares with what the service shows, and the rest with the digests of what was sent. What is not known in either way is sent once, but not
+ * the name, because the id could be that of another asset, and not the connection, which has secrets and replaces the live one. It is sent if
+ * the manifest raises secretVersion, or changes what is known of it.
  */
-export function updatedAsset(manifest: AssetManifest, live: Pick<Known, "id" | "asset">, account: Account): DiffResult {
-  const known = knownOf(manifest, live, account);
-  const { id } = live;
-  const { record, isVersionRaised, digests, shown, versionBefore } = known;
-  const { spec, address } = manifest;
-  const manual = typeDifferences(known);
-  const unverifiable = unverifiableMembers(known);
-  const { changes, sendConnection } = changesOf(known);
-  const { problems, ...written } = ownersIn(manifest, account);
+export function updatedAsset(
+  manifest: AssetManifest,
+  shown: { readonly id: string; readonly asset: LiveAsset | undefined },
+  account: Account,
+): DiffResult {
+  const { values, problems } = writtenValues(manifest, account);
   if (problems.some(isError)) return { ...emptyDiff, problems };
-  const body = bodyOf({ ...known.declared, ...written }, changes, sendConnection);
-  const size = { address, count: fieldCount(known), unit: "fields" } as const;
-  if (Object.keys(body).length === 0) {
-    const version = spec.secretVersion === undefined || versionBefore !== undefined ? {} : { secretVersion: spec.secretVersion };
-    return { ...emptyDiff, items: bindItem(manifest, { id, name: shown?.name }, account, version), manual, unverifiable, problems, size };
-  }
-  const item: DraftItem = {
-    address,
-    kind: manifest.kind,
-    action: "update",
-    liveId: id,
-    ...(shown === undefined ? {} : { liveName: shown.name }),
-    changes,
-    requests: [{ method: "PATCH", path: urlPath(["v1", "assets", id]), body }],
-    binding: {
-      id,
-      ...(record?.sent === undefined && !isVersionRaised ? {} : { sent: digests }),
-      ...versionAfter(spec, record?.secretVersion, sendConnection),
+  const known = knownOf(manifest, { ...shown, values }, account);
+  const { due, notKept } = dueOf(known);
+  const isDue = values["connection"] !== undefined && (known.isRaised || due.some(isOfConnection));
+  const isRefused = isDue && known.live.connectionType === "multi_purpose" && hasFlatConnection(manifest.spec);
+  const changes = changesOf(known, due, isDue && !isRefused);
+  return {
+    ...emptyDiff,
+    items: itemsOf(known, changes),
+    manual: typeDifferences(known),
+    blocked: isRefused ? [{ address: manifest.address, code: "E_FLAT_CONNECTION", message: flatRefused }] : [],
+    unverifiable: unsent(known),
+    notKept,
+    problems,
+    size: {
+      address: manifest.address,
+      count: leavesOf(values).length + (manifest.spec.secretVersion === undefined ? 0 : 1),
+      unit: "fields",
     },
   };
-  // A renamed manifest takes over the id first; any other update records the id itself.
-  const renames = bindItem(manifest, { id, name: shown?.name }, account).filter(({ renamedFrom }) => renamedFrom !== undefined);
-  return { ...emptyDiff, items: [...renames, item], manual, unverifiable: isVersionRaised ? [] : unverifiable, problems, size };
 }
 
-/** The leaves that the manifest declares, and the version of its secrets. */
-const fieldCount = ({ declared, manifest: { spec } }: Known): number =>
-  leavesOf(declared).length + (spec.secretVersion === undefined ? 0 : 1);
-
-function knownOf(manifest: AssetManifest, { id, asset }: Pick<Known, "id" | "asset">, account: Account): Known {
-  const { spec } = manifest;
-  const declared = writable(spec);
+function knownOf(
+  manifest: AssetManifest,
+  { id, asset, values }: { readonly id: string; readonly asset: LiveAsset | undefined; readonly values: JsonObject },
+  account: Account,
+): Known {
+  const reference = referencesIn(account.list(integrations).items).find((one) => one.id === id);
   const record = recordOf(manifest, id, account);
-  const versionBefore = record?.secretVersion ?? (record?.sent === undefined ? undefined : 0);
-  const isVersionRaised = versionBefore !== undefined && (spec.secretVersion ?? 0) > versionBefore;
+  const version = record?.secretVersion ?? (record?.sent === undefined ? undefined : 0);
   return {
     manifest,
-    id,
     account,
-    declared,
-    digests: leafDigests(declared),
-    shown:
-      asset?.name === undefined
-        ? referencesIn(account.list(integrations).items).find((reference) => reference.id === id)
-        : { id, name: asset.name, type: asset.type ?? "" },
-    asset,
+    values,
+    declared: declaredIn(manifest, { values, shown: { name: reference?.name, ...shownOf(asset) }, sent: record?.sent ?? {} }),
     record,
-    versionBefore,
-    isVersionRaised,
+    live: { ...asset, id, name: asset?.name ?? reference?.name, type: (asset?.type ?? reference?.type) || undefined },
+    version,
+    isRaised: version !== undefined && (manifest.spec.secretVersion ?? 0) > version,
   };
 }
 
-/** The declared members that differ from the record, or from what integrations show. */
-function differingPaths({ manifest, account, declared, digests, shown, asset, record, isVersionRaised }: Known): readonly Pointer[] {
-  const unread = record?.sent === undefined ? (isVersionRaised ? Object.keys(digests) : []) : changedLeaves(digests, record.sent);
-  const differing = [...unread.filter((path) => path === "/name" || !isRead(path, asset)), ...readDifferences(manifest, asset, account)];
-  const isRenamed = shown !== undefined && shown.name !== manifest.spec.name;
-  return [...(isRenamed && !differing.includes("/name") ? ["/name"] : []), ...differing]
-    .filter((path) => !account.ignored(manifest.address, path))
-    .filter((path) => path !== "/name" || isRenamed || shown === undefined)
-    .filter((path) => hasMember(declared, path));
+/** What a request would write. `notKept`: what the service did not keep. */
+function dueOf({ declared, manifest, account, isRaised }: Known): {
+  readonly due: readonly Declared[];
+  readonly notKept: readonly NotKept[];
+} {
+  const { address } = manifest;
+  const identity = account.identities.get(address);
+  // The create of a recovered asset sent everything, and the journal has its digests.
+  const isRecovered = identity?.state === "found" && identity.by === "recovered";
+  const different = declared
+    .filter((one) => (isUnknown(one) ? isRaised || (isSentOnce(one) && !isRecovered) : isDifferent(one, manifest, account)))
+    .filter(({ path }) => !account.ignored(address, path));
+  const notKept = different.flatMap(({ path, wanted, live }) => sentInVain({ address, path, wanted, live }, account) ?? []);
+  return { due: different.filter(({ path }) => !notKept.some((one) => one.path === path)), notKept };
 }
 
-function changesOf(known: Known): { readonly changes: readonly PathChange<DraftFacts>[]; readonly sendConnection: boolean } {
-  const { manifest, declared, record, isVersionRaised } = known;
-  const paths = differingPaths(known);
-  const sendConnection = declared["connection"] !== undefined && (isVersionRaised || paths.some((path) => isWithin(path, "/connection")));
-  const secrets = sendConnection ? leavesOf(declared).filter(({ value }) => isSecretReference(value)) : [];
-  const leaves = [...paths, ...secrets.map(({ path }) => path)];
-  const changes = leaves.map((path) => changeAt(manifest, path, { ...beforeAt(path, known), ...valueAt(declared, path) }));
-  if (!sendConnection) return { changes, sendConnection };
-  if (isVersionRaised) {
-    const before = record?.secretVersion === undefined ? {} : { before: record.secretVersion };
-    return {
-      changes: [...changes, changeAt(manifest, "/secretVersion", { ...before, after: manifest.spec.secretVersion ?? 0 })],
-      sendConnection,
-    };
-  }
-  const isShown = leaves.some((path) => isWithin(path, "/connection"));
-  return { changes: isShown ? changes : [...changes, changeAt(manifest, "/connection", valueAt(declared, "/connection"))], sendConnection };
+function changesOf(
+  { manifest, values, record, isRaised }: Known,
+  due: readonly Declared[],
+  sendsConnection: boolean,
+): readonly PathChange<DraftFacts>[] {
+  const sent = due.filter((one) => sendsConnection || !isOfConnection(one));
+  const secrets = sendsConnection ? leavesOf(values["connection"], "/connection").filter(({ value }) => isSecretReference(value)) : [];
+  const version = sendsConnection && isRaised ? [["/secretVersion", record?.secretVersion, manifest.spec.secretVersion] as const] : [];
+  return [
+    ...sent.map(({ path, live, wanted }) => [path, live, wanted] as const),
+    ...secrets.map(({ path, value }) => [path, undefined, value] as const),
+    ...version,
+  ].map(([path, before, after]) => ({
+    path,
+    ...defined({ before, after }),
+    risk: "neutral",
+    cause: { place: locationIn(manifest, `/spec${path}`) },
+  }));
 }
 
-/** The members that changed. Each is sent whole or not at all. */
-function bodyOf(declared: JsonObject, changes: readonly PathChange<DraftFacts>[], sendConnection: boolean): JsonObject {
+function itemsOf(known: Known, changes: readonly PathChange<DraftFacts>[]): readonly DraftItem[] {
+  const { manifest, account, values, declared, record, live } = known;
+  const { spec } = manifest;
+  // Each member is sent whole, the connection also if only its version is raised.
   const isSent = (member: string): boolean =>
-    member === "connection" ? sendConnection : changes.some(({ path }) => isWithin(path, toPointer([member])));
-  return Object.fromEntries(Object.entries(declared).filter(([member]) => isSent(member)));
+    changes.some(({ path }) => isWithin(path, toPointer([member])) || (member === "connection" && path === "/secretVersion"));
+  const body = Object.fromEntries(Object.entries(values).filter(([member]) => isSent(member)));
+  const after = body["connection"] === undefined ? (record?.secretVersion ?? spec.secretVersion) : spec.secretVersion;
+  const version = defined({ secretVersion: after });
+  if (Object.keys(body).length === 0) return bindItem(manifest, live, account, known.version === undefined ? version : {});
+  const item: DraftItem = {
+    address: manifest.address,
+    kind: manifest.kind,
+    action: "update",
+    liveId: live.id,
+    ...defined({ liveName: live.name }),
+    changes,
+    requests: [{ method: "PATCH", path: urlPath(["v1", "assets", live.id]), body }],
+    binding: { id: live.id, sent: digestsAfter(declared, body), ...version },
+  };
+  // A renamed manifest takes over the id first; any other update records the id itself.
+  return [...bindItem(manifest, live, account).filter(({ renamedFrom }) => renamedFrom !== undefined), item];
 }
+
+/** The declared values without secrets, and the members that a connection lost after it was sent: it is replaced as a whole. */
+function declaredIn(
+  { spec }: AssetManifest,
+  { values, shown, sent }: { readonly values: JsonObject; readonly shown: object; readonly sent: NonNullable<Binding["sent"]> },
+): readonly Declared[] {
+  const digests = leafDigests(writable(spec));
+  const removed =
+    values["connection"] === undefined
+      ? []
+      : Object.keys(sent).filter((path) => isWithin(path, "/connection") && digests[path] === undefined);
+  return [...Object.keys(digests), ...removed].map((path) => ({
+    path,
+    // Both are JSON documents.
+    wanted: atPointer(values, path) as JsonValue | undefined,
+    live: digests[path] === undefined ? undefined : (atPointer(shown, path) as JsonValue | undefined),
+    digest: digests[path],
+    sent: sent[path],
+  }));
+}
+
+const isUnknown = ({ live, sent }: Declared): boolean => live === undefined && sent === undefined;
+
+const isSentOnce = (one: Declared): boolean => one.path !== "/name" && !isOfConnection(one);
+
+const isOfConnection = ({ path }: Pick<Declared, "path">): boolean => isWithin(path, "/connection");
+
+function isDifferent({ path, wanted, live, digest, sent }: Declared, { spec }: AssetManifest, account: Account): boolean {
+  if (wanted === undefined || live === undefined) return digest !== sent;
+  if (path !== "/owners" || !Array.isArray(live)) return !sameShown(path, wanted, live);
+  const { items } = account.list(users);
+  const { owners = [] } = spec;
+  return live.length !== owners.length || !owners.every((owner) => live.some((one) => one === owner || isUser(String(one), owner, items)));
+}
+
+/** Whether the service shows a value that was written: of owners, configuration and connection, lists in any order and numbers as texts. */
+export const sameShown = (path: Pointer, wanted: JsonValue, live: JsonValue): boolean =>
+  typeof wanted === "string" && path.lastIndexOf("/") === 0 ? wanted === live : sameJson(plain(wanted), plain(live));
+
+const plain = (value: JsonValue): JsonValue =>
+  Array.isArray(value)
+    ? [...new Set(value.map((one: JsonValue) => canonicalJson(plain(one))))].sort()
+    : typeof value === "object"
+      ? value
+      : String(value).trim();
+
+/** The digests of what is sent or shown, and of what was sent before. */
+const digestsAfter = (declared: readonly Declared[], body: JsonObject): NonNullable<Binding["sent"]> =>
+  Object.fromEntries(
+    declared.flatMap(({ path, live, digest, sent }) => {
+      const kept = live !== undefined || atPointer(body, path) !== undefined ? digest : sent;
+      return kept === undefined ? [] : [[path, kept]];
+    }),
+  );
 
 /** What only a create sets. An asset can be multi_purpose whatever its create said. */
-function typeDifferences({ manifest: { spec, address }, shown, asset }: Known): readonly Omit<Manual, "id">[] {
-  const live = { ...asset, type: shown?.type || undefined };
-  return (["type", "connectionType"] as const).flatMap((member) => {
+const typeDifferences = ({ manifest: { spec, address }, live }: Known): readonly Omit<Manual, "id">[] =>
+  (["type", "connectionType"] as const).flatMap((member) => {
     const [expected, actual] = [spec[member], live[member]];
     if (expected === undefined || actual === undefined || actual === expected || actual === "multi_purpose") return [];
     const instruction = `The ${member} of an asset can only be set when it is created. Correct spec.${member} of ${address}, or bind the asset that has this ${member}.`;
     return [{ address, path: `/${member}`, expected, actual, instruction }];
   });
+
+/** What the manifest says, nothing shows, and dimsync has not sent and does not send. */
+function unsent({ manifest: { address, spec }, declared, version = 0, isRaised }: Known): readonly Unverifiable[] {
+  if (isRaised) return [];
+  const paths = declared.filter(isUnknown).map(({ path }) => path);
+  const whys: readonly (readonly [readonly Pointer[], string])[] = [
+    [paths.filter((path) => path === "/name"), "Nothing shows the name, and dimsync has not sent it."],
+    [
+      paths.filter((path) => isWithin(path, "/connection")),
+      `Nothing shows the connection, and dimsync has not sent it. To send it, set spec.secretVersion to ${version + 1}.`,
+    ],
+    [
+      spec.connection && spec.secretVersion === 0 ? ["/connection"] : [],
+      "dimsync does not send the connection while spec.secretVersion is 0.",
+    ],
+  ];
+  return whys.flatMap(([of, reason]) => (of.length === 0 ? [] : [{ address, paths: of, reason }]));
 }
 
 /** What a read shows of the members that PATCH writes, as the JSON document that bodies point into. */
-export const shownOf = (asset: LiveAsset): JsonObject => writtenDocument(assetFields, asset);
+export const shownOf = (asset: LiveAsset | undefined): JsonObject => (asset === undefined ? {} : writtenDocument(assetFields, asset));
 
-const hasMember = (document: JsonObject, path: Pointer): boolean =>
-  Object.keys(document).some((member) => isWithin(path, toPointer([member])));
+/** The blocks of a connection of an asset that serves several purposes. */
+const purposes = ["etl", "reverseEtl", "catalog", "etlSource"];
 
-const isRead = (path: Pointer, asset: LiveAsset | undefined): boolean => asset !== undefined && hasMember(shownOf(asset), path);
+export const writeBlocks = `Write one block per purpose that is used: ${purposes.join(", ")}.`;
 
-/** Where a read shows another value than the manifest has, apart from the name. Owners can be ids or e-mail addresses. */
-function readDifferences({ spec }: AssetManifest, asset: LiveAsset | undefined, account: Account): readonly Pointer[] {
-  if (asset === undefined) return [];
-  const { items } = account.list(users);
-  return writtenIn(assetFields).flatMap((name) => {
-    const [wanted, live] = [spec[name], asset[name]];
-    if (name === "name" || wanted === undefined || live === undefined) return [];
-    const isEqual =
-      typeof wanted === "string" || typeof live === "string"
-        ? wanted === live
-        : live.length === wanted.length && wanted.every((owner) => live.some((one) => one === owner || isUser(one, owner, items)));
-    return isEqual ? [] : [`/${name}`];
-  });
-}
+const flatRefused = `The asset is multi_purpose. The service answers a flat connection of such an asset with 200 and writes nothing, so it is not sent. ${writeBlocks}`;
 
-function beforeAt(path: Pointer, { shown, asset }: Known): { readonly before?: JsonValue } {
-  const before = path === "/name" ? shown?.name : asset && atPointer(shownOf(asset), path);
-  return before === undefined ? {} : { before: before as JsonValue }; // what a read shows is JSON
-}
-
-function unverifiableMembers({ manifest, digests, shown, asset, record }: Known): readonly Unverifiable[] {
-  const paths = Object.keys(digests).filter((path) => (path !== "/name" || shown === undefined) && !isRead(path, asset));
-  if (record?.sent !== undefined || paths.length === 0) return [];
-  const reason = "The API never returns these members of an asset, and what was sent is not recorded.";
-  return [{ address: manifest.address, paths, reason }];
-}
-
-/** The recorded version changes only if the connection is sent, or if none was recorded. */
-function versionAfter(spec: AssetSpec, recorded: number | undefined, isSent: boolean): Pick<Binding, "secretVersion"> {
-  const version = isSent || recorded === undefined ? spec.secretVersion : recorded;
-  return version === undefined ? {} : { secretVersion: version };
-}
-
-function valueAt(declared: JsonObject, path: Pointer): { readonly after?: JsonValue } {
-  const value = atPointer(declared, path);
-  // Everything in a declared value is JSON.
-  return value === undefined ? {} : { after: value as JsonValue };
-}
-
-const changeAt = (manifest: Manifest, path: Pointer, values: Pick<PathChange<DraftFacts>, "before" | "after">): PathChange<DraftFacts> => ({
-  path,
-  ...values,
-  risk: "neutral",
-  cause: { place: locationIn(manifest, `/spec${path}`) },
-});
+export const hasFlatConnection = ({ connection, secretVersion }: AssetSpec): boolean =>
+  connection !== undefined && secretVersion !== 0 && !Object.keys(connection).some((name) => purposes.includes(name));

@@ -1,18 +1,21 @@
 import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
-import { canonicalJson, defined } from "../../model/json/json.ts";
+import { canonicalJson, defined, isObject, type JsonObject, type JsonValue } from "../../model/json/json.ts";
+import { leavesOf } from "../../model/json/leaves.ts";
+import { atPointer, fromPointer, type Pointer } from "../../model/json/pointer.ts";
 import type { LiveIntegration, LiveReference } from "../../model/live.ts";
 import { type AssetSpec, type Manifest, problemIn } from "../../model/manifest.ts";
 import { repeated } from "../../model/maps.ts";
+import type { Item } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { bindCommand, resolveCommand } from "../../text/shell.ts";
 import { unknownValue } from "../hints.ts";
 import { blocked, boundIdentity, goneObject, unitPerManifest, unreadable } from "../identity.ts";
-import type { Account, Conflict, DiffResult, Identity, ImportedObjects, Kind, Unit } from "../kind.ts";
+import type { Account, Conflict, Identity, ImportedObjects, Kind, Unit } from "../kind.ts";
 import { assetFields, assets, integrations, type LiveAsset, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { tagReferences } from "../tags.ts";
 import { needsUsers } from "../users.ts";
-import { createdAsset, shownOf, updatedAsset } from "./diff.ts";
+import { createdAsset, hasFlatConnection, sameShown, shownOf, updatedAsset, writeBlocks } from "./diff.ts";
 import { naturalKeyOf, recordedName, recordOfSpec } from "./record.ts";
 import { lookalikes, referencesIn } from "./references.ts";
 
@@ -119,8 +122,7 @@ export const asset: Kind<AssetUnit, AssetLive> = {
     if (identity?.state === "gone") return goneObject(manifest, identity.id);
     if (liveId === undefined) return createdAsset(manifest, account);
     if (live?.isGone === true) return goneObject(manifest, liveId);
-    const found = updatedAsset(manifest, { id: liveId, asset: live?.asset }, account);
-    return live?.asset?.connectionType === "multi_purpose" && hasFlatConnection(manifest.spec) ? withoutFlat(found) : found;
+    return updatedAsset(manifest, { id: liveId, asset: live?.asset }, account);
   },
 
   find: async (key, reads) =>
@@ -135,17 +137,28 @@ export const asset: Kind<AssetUnit, AssetLive> = {
     },
 
     document(item, live) {
-      if (live?.asset !== undefined) return shownOf(live.asset);
       const name = live?.references.find(({ id }) => id === item.liveId)?.name;
-      return name === undefined ? {} : { name };
+      return asWritten(item, defined({ name, ...shownOf(live?.asset) }));
     },
 
     isShown: ({ asset }) => asset !== undefined,
   },
 };
 
-/** The blocks of a connection of an asset that serves several purposes. */
-const purposes = ["etl", "reverseEtl", "catalog", "etlSource"];
+/** A shown document with the values of the item's request where it shows them in another form, or a cleared one not at all. */
+function asWritten({ requests }: Item, shown: JsonObject): JsonObject {
+  const isShown = (path: Pointer, value: JsonValue): boolean => {
+    const live = atPointer(shown, path) as JsonValue | undefined; // a JSON document
+    return live === undefined ? Array.isArray(value) && value.length === 0 : sameShown(path, value, live);
+  };
+  const leaves = requests.flatMap(({ body }) => leavesOf(body)).filter(({ path, value }) => isShown(path, value));
+  return leaves.reduce((document, { path, value }) => withValue(document, fromPointer(path), value), shown);
+}
+
+function withValue(document: JsonObject, [name = "", ...below]: readonly string[], value: JsonValue): JsonObject {
+  const inner = document[name];
+  return { ...document, [name]: below.length === 0 ? value : withValue(isObject(inner) ? (inner as JsonObject) : {}, below, value) };
+}
 
 const assetHints = (manifest: Manifest<AssetSpec>): readonly Problem[] => [
   ...unknownValue(manifest, "/spec/authMethod"),
@@ -157,19 +170,6 @@ function flatConnection(manifest: Manifest<AssetSpec>): readonly Problem[] {
   if (manifest.spec.connectionType !== "multi_purpose" || !hasFlatConnection(manifest.spec)) return [];
   const message = `The service accepts a flat connection for a new multi_purpose asset, but answers a later change of it with 200 and writes nothing. ${writeBlocks}`;
   return [problemIn(manifest, "/spec/connection", { code: "W_FLAT_CONNECTION", severity: "warning", message })];
-}
-
-const writeBlocks = `Write one block per purpose that is used: ${purposes.join(", ")}.`;
-
-const hasFlatConnection = ({ connection, secretVersion }: AssetSpec): boolean =>
-  connection !== undefined && secretVersion !== 0 && !Object.keys(connection).some((name) => purposes.includes(name));
-
-/** Without the request that would send the connection. */
-function withoutFlat(found: DiffResult): DiffResult {
-  const sending = found.items.filter(({ requests }) => requests.some(({ body }) => Object.hasOwn(body, "connection")));
-  const message = `The asset is multi_purpose. The service answers a flat connection of such an asset with 200 and writes nothing, so it is not sent. ${writeBlocks}`;
-  const refused = sending.map(({ address }) => ({ address, code: "E_FLAT_CONNECTION", message }) as const);
-  return { ...found, items: found.items.filter((item) => !sending.includes(item)), blocked: [...found.blocked, ...refused] };
 }
 
 /** Pin, binding, then what the records and the integrations show about assets with the same name and type. */

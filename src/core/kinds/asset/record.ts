@@ -1,5 +1,5 @@
 import type { Binding, NaturalKey } from "../../model/address.ts";
-import { defined, type JsonObject } from "../../model/json/json.ts";
+import { defined, type JsonObject, type JsonValue } from "../../model/json/json.ts";
 import type { AssetSpec } from "../../model/manifest.ts";
 import { writtenIn } from "../fields.ts";
 import { leafDigests } from "../leaves.ts";
@@ -11,13 +11,25 @@ export const recordOfSpec = (spec: AssetSpec): Omit<Binding, "id"> => ({
   ...(spec.secretVersion === undefined ? {} : { secretVersion: spec.secretVersion }),
 });
 
-/** The members that PATCH can change. */
+/** The declared members that PATCH can change. */
 export function writable(spec: AssetSpec): JsonObject {
-  const shown = Object.fromEntries(writtenIn(assetFields).map((name) => [name, spec[name]]));
-  const { configuration, connection, secretVersion } = spec;
+  const members = Object.fromEntries(writtenIn(assetFields).map((name) => [name, spec[name]]));
   // What a manifest declares is JSON.
-  return defined({ ...shown, configuration, connection: secretVersion === 0 ? undefined : connection }) as JsonObject;
+  return defined({
+    ...members,
+    configuration: spec.configuration && trimmed(spec.configuration),
+    connection: spec.secretVersion === 0 ? undefined : spec.connection,
+  }) as JsonObject;
 }
+
+/** Lists of texts as the service keeps them: without outer blanks and doubles. */
+const trimmed = (configuration: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(configuration).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? [...new Set(value.map((one: JsonValue) => (typeof one === "string" ? one.trim() : one)))] : value,
+    ]),
+  );
 
 export const naturalKeyOf = ({ name, type }: AssetSpec): NaturalKey => ({ name, type: type ?? "" });
 

@@ -35,8 +35,10 @@ function sectionsOfKind(document: Document, { verbose, isResolved = false, touch
   const steps = manual(document.manual, kind);
   const notKept = notKeptSection(document.notKept ?? []);
   const held = heldSection(document.held ?? []);
-  if (document.kind === "Result")
-    return [...refused, outcomesSection(document.items, verbose && !byRule), ...findings, notKept, steps, held, ids(document, verbose)];
+  if (document.kind === "Result") {
+    const outcomes = outcomesSection(document.items, verbose && !byRule);
+    return [...refused, outcomes, ...findings, notKept, steps, held, unverifiable(document.unverifiable), ids(document, verbose)];
+  }
   return [
     loosenedSection(document.loosened ?? []),
     nextSection(document, isResolved),

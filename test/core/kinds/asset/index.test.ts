@@ -71,7 +71,24 @@ describe("for a bound asset, plan sends", () => {
     ["nothing, if the version was lowered", asset({ secretVersion: 2 }), bound(recorded), undefined],
     ["the connection, if a version was added that was not sent before", asset(), bound({ id: "d-12", sent }), { connection }],
     ["never the connection with version 0", asset({ secretVersion: 0, connection: { account: "x" } }), bound(recorded), undefined],
-    ["nothing, if no digest is recorded", asset({ description: "New" }), bound({ id: "d-12", secretVersion: 3 }), undefined],
+    [
+      "once what is not recorded, but no connection",
+      asset({ description: "New" }),
+      bound({ id: "d-12", secretVersion: 3 }),
+      { description: "New" },
+    ],
+    [
+      "once what was added after an import",
+      resourceOf("Asset", "warehouse", { name: "Warehouse", secretVersion: 0, owners: ["u-9"], configuration: { agentId: "a" } }),
+      bound({ id: "d-12", secretVersion: 0 }),
+      { owners: ["u-9"], configuration: { agentId: "a" } },
+    ],
+    [
+      "lists of the configuration without blanks and doubles",
+      asset({ configuration: { additionalDatabases: ["A", "A ", "B"] } }),
+      bound(recorded),
+      { configuration: { additionalDatabases: ["A", "B"] } },
+    ],
     [
       "everything that integrations do not show, if the version was raised without a record",
       asset(),
@@ -102,6 +119,7 @@ describe("of an asset that can be read, plan compares what is shown", () => {
   const live: LiveAsset = {
     ...{ id: "d-12", name: "Warehouse", type: "snowflake", description: "Central" },
     ...{ authMethod: undefined, connectionType: "destination", owners: ["u-1", "dana@example.com"] },
+    ...{ configuration: undefined, connection: undefined },
   };
   const compared = (change: Partial<AssetSpec>, shown: Partial<LiveAsset>, binding: Binding) => {
     const view = accountViewOf([asset({ secretVersion: 3, ...change })], bound(binding));
@@ -117,6 +135,31 @@ describe("of an asset that can be read, plan compares what is shown", () => {
     ["a description that is empty", { description: "" }, { description: "" }, recorded, undefined],
     ["owners in any order and form", { owners: [{ user: "dana@example.com" }, "u-1"] }, {}, recorded, undefined],
     ["owners that differ", { owners: ["u-1"] }, {}, recorded, { owners: ["u-1"] }],
+    ["owners that are to be removed", { owners: [] }, {}, recorded, { owners: [] }],
+    ["owners that are not shown with the record", { owners: ["u-1"] }, { owners: undefined }, recorded, { owners: ["u-1"] }],
+    [
+      "the configuration, with lists in any order",
+      { configuration: { defaultDatabase: "A", additionalDatabases: ["B", " C "] } },
+      { configuration: { agentId: "a", defaultDatabase: "A", additionalDatabases: ["C", "B"] } },
+      recorded,
+      undefined,
+    ],
+    [
+      "the configuration, which is sent as it is declared",
+      { configuration: { defaultDatabase: "A", additionalDatabases: [] } },
+      { configuration: { defaultDatabase: "A", additionalDatabases: ["C"] } },
+      recorded,
+      { configuration: { defaultDatabase: "A", additionalDatabases: [] } },
+    ],
+    ["shown members of the connection", {}, { connection: { account: "analytics", port: 1 } }, recorded, undefined],
+    [
+      "numbers of the connection as texts",
+      { connection: { port: 5432, private_key: key } },
+      { connection: { port: "5432" } },
+      { id: "d-12", secretVersion: 3 },
+      undefined,
+    ],
+    ["and sends the whole connection, if one of them differs", {}, { connection: { account: "other" } }, recorded, { connection }],
     ["and what is not shown with the record", { authMethod: "direct" }, {}, recorded, { authMethod: "direct" }],
     ["the name", {}, { name: "Renamed" }, recorded, { name: "Warehouse" }],
     [
@@ -161,10 +204,18 @@ describe("of an asset that can be read, plan compares what is shown", () => {
 });
 
 describe("the record contains", () => {
+  const plainAsset = (more: Partial<Manifest> = {}) => resourceOf("Asset", "warehouse", { name: "Warehouse", secretVersion: 3 }, more);
+  const unconnected = leafDigests({ name: "Warehouse", description: "Central" });
   const rows: readonly [sentence: string, manifest: Manifest, view: SmallAccount, binding: unknown][] = [
-    ["the id, if it is pinned", asset({}, { id: "d-12" }), {}, { id: "d-12", secretVersion: 3 }],
+    ["the id, if it is pinned", plainAsset({ id: "d-12" }), {}, { id: "d-12", secretVersion: 3 }],
+    [
+      "the digests of what is sent or shown with it, but not of the connection",
+      asset({}, { id: "d-12" }),
+      {},
+      { id: "d-12", secretVersion: 3, sent: unconnected },
+    ],
     ["nothing new, if everything is recorded", asset(), bound(recorded), undefined],
-    ["the version, if only the id is recorded", asset(), bound({ id: "d-12" }), { id: "d-12", secretVersion: 3 }],
+    ["the version, if only the id is recorded", plainAsset(), bound({ id: "d-12" }), { id: "d-12", secretVersion: 3 }],
     ["the raised version, with the connection", asset({ secretVersion: 4 }), bound(recorded), { id: "d-12", secretVersion: 4, sent }],
     [
       "the old version, if the connection was not sent",
@@ -172,7 +223,12 @@ describe("the record contains", () => {
       bound(recorded),
       { id: "d-12", secretVersion: 3, sent: { ...sent, "/description": leafDigests({ description: "New" })["/description"] } },
     ],
-    ["nothing of another object, if the id changed", asset({}, { id: "d-13" }), bound(recorded), { id: "d-13", secretVersion: 3 }],
+    [
+      "nothing of another object, if the id changed",
+      asset({}, { id: "d-13" }),
+      bound({ ...recorded, secretVersion: 2 }),
+      { id: "d-13", secretVersion: 3, sent: leafDigests({ description: "Central" }) },
+    ],
   ];
   test.each(rows)("%s", (_, manifest, view, binding) => {
     expect(foundIn(accountViewOf([manifest], view), "Asset").items.map((item) => item.binding)).toEqual(
@@ -257,13 +313,17 @@ describe("differences that no call can fix", () => {
     });
   });
 
-  test("values that dimsync never sent and integrations do not show are unverifiable", () => {
-    const unverifiable = (view: SmallAccount) =>
-      foundIn(accountViewOf([asset()], view), "Asset").unverifiable.flatMap(({ paths }) => paths);
-    expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }))).toEqual(["/description", "/connection/account"]);
-    expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }, { integrations: [] }))).toContain("/name");
+  test("a name and a connection that dimsync has not sent are unverifiable", () => {
+    const unverifiable = (view: SmallAccount, manifest = asset()) =>
+      foundIn(accountViewOf([manifest], view), "Asset").unverifiable.map(({ paths, reason }) => [...paths, reason.split(". ").at(-1)]);
+    const raise = "To send it, set spec.secretVersion to 4.";
+    expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }))).toEqual([["/connection/account", raise]]);
+    expect(unverifiable(bound({ id: "d-12", secretVersion: 3, sent: { "/description": "x" } }))).toEqual([["/connection/account", raise]]);
+    expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }, { integrations: [] }))[0]).toContain("/name");
     expect(unverifiable(bound(recorded))).toEqual([]);
     expect(unverifiable(bound({ id: "d-12", secretVersion: 2 }))).toEqual([]);
+    const never = "dimsync does not send the connection while spec.secretVersion is 0.";
+    expect(unverifiable(bound({ id: "d-12" }), asset({ secretVersion: 0 }))).toEqual([["/connection", never]]);
   });
 
   test("hostile ids are encoded in the path", () => {
