@@ -57,7 +57,6 @@ export async function startReviewedRepository(key: string, files: Files) {
   /** Merges the branch of pull request 7, and runs `dimsync ci apply`. */
   const mergeAndApply = (branch: string, env: JobEvent["env"] = {}, flags: readonly string[] = []) => {
     repository.merge(branch);
-    github.merged = 7;
     return job(["apply", ...flags], { name: "push", branch: "main", env }, repository.checkout("main"));
   };
   return { ...repository, plan, mergeAndApply, comment: () => (github.comments.get(7) ?? []).map(({ body }) => body).join("\n") };

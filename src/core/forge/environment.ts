@@ -23,6 +23,8 @@ export interface CiEnvironment {
   readonly appliedBranch: string | undefined;
   /** Whether the job is for a push to the branch that apply watches: what is checked out was reviewed. */
   readonly isAppliedPush: boolean;
+  /** The commit of that branch before such a push; undefined if the job does not say it. */
+  readonly before: string | undefined;
   /**
    * Whether the pull request is from a fork or from Dependabot: such a job has no secrets and must
    * not write.
@@ -54,6 +56,7 @@ export function readCiEnvironment(env: Environment, cwd: string): CiEnvironment 
     targetBranch: undefined,
     appliedBranch: filled(env["DIMSYNC_APPLIED_BRANCH"]),
     isAppliedPush: false,
+    before: undefined,
     isRestricted: false,
     pushUrl: undefined,
     runUrl: undefined,
@@ -82,6 +85,7 @@ function readGithub(env: Environment, cwd: string): CiEnvironment {
     targetBranch: isPullRequest ? (text(member(member(pull, "base"), "ref")) ?? filled(env["GITHUB_BASE_REF"])) : undefined,
     appliedBranch,
     isAppliedPush: env["GITHUB_EVENT_NAME"] === "push" && appliedBranch !== undefined && branchIn(env["GITHUB_REF"]) === appliedBranch,
+    before: commitIn(text(member(event, "before"))),
     // The head repository is null if the fork was deleted. Dependabot's jobs only get the secrets
     // of Dependabot.
     isRestricted: isPullRequest && (member(member(head, "repo"), "full_name") !== repository || env["GITHUB_ACTOR"] === "dependabot[bot]"),
@@ -112,6 +116,7 @@ function readGitlab(env: Environment, cwd: string): CiEnvironment {
     targetBranch: isPullRequest ? filled(env["CI_MERGE_REQUEST_TARGET_BRANCH_NAME"]) : undefined,
     appliedBranch,
     isAppliedPush: env["CI_PIPELINE_SOURCE"] === "push" && branch !== undefined && branch === appliedBranch,
+    before: commitIn(env["CI_COMMIT_BEFORE_SHA"]),
     isRestricted: isPullRequest && isFork,
     // The remote of the checkout has the job's own token, which may only read in most projects.
     pushUrl: token === undefined || projectUrl === undefined ? undefined : `${projectUrl}.git`,
@@ -132,6 +137,8 @@ function readEvent(file: string | undefined): unknown {
 const member = (value: unknown, key: string): unknown => (isObject(value) ? own(value, key) : undefined);
 const filled = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
 const text = (value: unknown): string | undefined => (typeof value === "string" ? filled(value) : undefined);
+/** Of a new branch, the forges say zeros. */
+const commitIn = (text = ""): string | undefined => (/^(?!0+$)[0-9a-f]{40,64}$/u.test(text) ? text : undefined);
 const branchIn = (ref = ""): string | undefined => /^refs\/heads\/(.+)$/su.exec(ref)?.[1];
 
 function folderIn(root: string | undefined, cwd: string): string {

@@ -4,11 +4,11 @@ import { stepPieces, writeGithubStep } from "../../cli/github-outputs.ts";
 import { checkOutputs, type Destination, writeDocuments } from "../../cli/output.ts";
 import { applyOptions, failOnFlags, refuseReadOnly } from "../../cli/plan-options.ts";
 import { withRun } from "../../cli/progress.ts";
-import { loadProjects } from "../../cli/project.ts";
+import { loadOptions, loadProjects } from "../../cli/project.ts";
 import { printError } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
 import { unchangedExit } from "../../core/engine/exit-codes.ts";
-import type { Project } from "../../core/manifests/project.ts";
+import { listTargets, type Project } from "../../core/manifests/project.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import type { Plan, Result } from "../../core/model/plan.ts";
@@ -17,7 +17,8 @@ import { applyAccount, recordUnchanged } from "../../core/operations/apply.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { readSavedPlan } from "../../core/operations/saved-plan.ts";
 import { shellWord } from "../../core/text/shell.ts";
-import { type CiContext, type CiJob, endJob, isStep, jobDestinations, stdoutFormat, targetsOutput } from "./job.ts";
+import { type CiContext, type CiJob, endJob, type FailedTarget, isStep, jobDestinations, stdoutFormat, targetsOutput } from "./job.ts";
+import { commentResults } from "./provider.ts";
 import { originCredentials } from "./push-credentials.ts";
 
 /**
@@ -38,20 +39,29 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
   const saved = planFile === undefined ? undefined : await readSavedPlan(resolve(cwd, planFile), io.env);
   const log = openLog(context, job);
   const documents: (Plan | Result)[] = [];
-  const failures: unknown[] = [];
-  const attempt = (work: () => Promise<void>): Promise<void> => work().catch((error: unknown) => void failures.push(error));
+  const failed: FailedTarget[] = [];
+  const attempt = async (target: string, work: () => Promise<void>): Promise<void> => {
+    await work().catch((error: unknown) => {
+      if (!io.interrupted.aborted) failed.push({ target, failure: printError(context, error) });
+    });
+  };
   for (const project of projects) {
     warnOfLocalRecords(context, job, project);
-    await attempt(() => applyTarget(context, project, { saved, log, onDocument: (document) => documents.push(document) }));
-    if (failures.length > 0 || io.interrupted.aborted) break;
+    const onDocument = (document: Plan | Result): void => void documents.push(document);
+    await attempt(project.settings.target, () => applyTarget(context, project, { saved, log, onDocument }));
+    if (failed.length > 0 || io.interrupted.aborted) break;
   }
-  await attempt(() => log.end(documents));
-  return await endJob(context, job, {
+  const known = await listTargets(loadOptions(context, []));
+  const withoutDocument = failed.filter(({ target }) => documents.every((one) => one.target !== target));
+  await attempt("", () => log.end(documents));
+  const code = await endJob(context, job, {
     documents,
-    failures: io.interrupted.aborted ? [] : failures.map((error) => printError(context, error)),
+    failures: failed.map(({ failure }) => failure),
     outputs: targetsOutput(job, projects),
     isSummarized: true,
   });
+  if (flags.comment !== false) await commentResults(job, { documents, failed: withoutDocument, known, folder: cwd });
+  return code;
 }
 
 interface TargetApply {

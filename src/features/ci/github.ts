@@ -46,6 +46,13 @@ export function pullRequestComments(rest: Rest, repository: string, number: stri
   };
 }
 
+/** The numbers of the merged pull requests that a commit belongs to. */
+export const mergedPullRequests = async (rest: Rest, repository: string, commit: string): Promise<readonly string[]> =>
+  (await rest.list(`/repos/${repository}/commits/${commit}/pulls?per_page=100`))
+    .filter(isObject)
+    .filter((pull) => typeof own(pull, "merged_at") === "string")
+    .map((pull) => String(own(pull, "number")));
+
 /** The issue with the label whose text begins with the marker. Creating it also creates a missing label. */
 export function githubIssues(
   rest: Rest,

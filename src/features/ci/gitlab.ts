@@ -41,6 +41,13 @@ export function mergeRequestComments(rest: Rest, project: string, iid: string): 
   };
 }
 
+/** The numbers (iid) of the merged merge requests that a commit belongs to. */
+export const mergedMergeRequests = async (rest: Rest, project: string, commit: string): Promise<readonly string[]> =>
+  (await rest.list(`/projects/${encodeURIComponent(project)}/repository/commits/${commit}/merge_requests?per_page=100`))
+    .filter(isObject)
+    .filter((request) => own(request, "state") === "merged")
+    .map((request) => String(own(request, "iid")));
+
 /** The issue with the label whose text begins with the marker. Creating it also creates a missing label. */
 export function gitlabIssues(rest: Rest, project: string, { label, marker }: { readonly label: string; readonly marker: string }): Issues {
   const path = `/projects/${encodeURIComponent(project)}/issues`;

@@ -5,7 +5,7 @@ import { type ApplyFlags, comparisonOptions, type FlagsOf, type Options, protect
 
 const options = {
   "--out <file>": "plan: save the plan",
-  "--no-comment": "plan: do not comment on the pull request",
+  "--no-comment": "plan, apply: write nothing on the pull request",
   "--no-issue": "drift: do not open or update an issue",
   "--lock-timeout <duration>": "apply: how long to wait for another apply to finish",
   "--max-plan-age <duration>": "apply: maximum age of a saved plan (default: 24h)",

@@ -1,5 +1,5 @@
 import { failureReasons } from "../../cli/github-outputs.ts";
-import type { Plan } from "../../core/model/plan.ts";
+import type { Plan, Result } from "../../core/model/plan.ts";
 import type { RenderOptions } from "../../core/render/document.ts";
 import { code, details, prose } from "../../core/render/markdown/escape.ts";
 import { renderMarkdown } from "../../core/render/markdown/index.ts";
@@ -37,9 +37,15 @@ const legendOf = ({ summary: { protects = 0, exposes = 0 } }: Plan): string =>
     ? ""
     : "<sub>A change *protects* if less data is readable after apply, because it is hashed or not replicated. It *exposes* if more is.</sub>";
 
+/** The section of what apply did after the merge, or of the plan that it did not apply. */
+export const resultSection = (document: Plan | Result, room: number): SectionContent => ({
+  text: renderMarkdown(document, { color: false, verbose: false, budget: room - 300 }).trim(),
+  isEmpty: document.kind !== "Result" && isEmpty(document) && document.exit.code === 0,
+});
+
 /** The section of a target that could not be planned: why. */
-export const noPlanSection = ({ target, failure }: FailedTarget, head: string | undefined): SectionContent => ({
-  text: [`## ${notMade("plan", target)}`, ...failureReasons(failure), ...commitLines(head)].join("\n\n"),
+export const failedSection = (what: "plan" | "result", { target, failure }: FailedTarget, head?: string): SectionContent => ({
+  text: [`## ${notMade(what, target)}`, ...failureReasons(failure), ...commitLines(head)].join("\n\n"),
   isEmpty: false,
 });
 
@@ -58,4 +64,5 @@ export const withdrawnSection = ({ target }: Section, head: string | undefined):
 });
 
 /** "No plan for `prod`", in Markdown. */
-export const notMade = (what: "plan" | "drift report", target: string): string => `No ${what} for ${code(cutMiddle(target, 80))}`;
+export const notMade = (what: "plan" | "result" | "drift report", target: string): string =>
+  `No ${what} for ${code(cutMiddle(target, 80))}`;

@@ -1,15 +1,16 @@
 import { openProvider, type Rest } from "../../core/forge/rest.ts";
+import { gitText } from "../../core/git/process.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
-import type { Plan } from "../../core/model/plan.ts";
+import type { Plan, Result } from "../../core/model/plan.ts";
 import type { RenderOptions } from "../../core/render/document.ts";
 import { visible } from "../../core/text/control-characters.ts";
 import { workflowCommand, writeCommands } from "../../core/text/workflow-commands.ts";
 import { type CommentOptions, type Comments, commentMarker, driftMarker, mostCharacters, type Section, upsertComment } from "./comments.ts";
-import { githubIssues, pullRequestComments } from "./github.ts";
-import { gitlabIssues, mergeRequestComments } from "./gitlab.ts";
+import { githubIssues, mergedPullRequests, pullRequestComments } from "./github.ts";
+import { gitlabIssues, mergedMergeRequests, mergeRequestComments } from "./gitlab.ts";
 import { upsertDriftIssue } from "./issues.ts";
 import type { CiJob, FailedTarget } from "./job.ts";
-import { noPlanSection, planSection, unchangedSection, withdrawnSection } from "./plan-comment.ts";
+import { failedSection, planSection, resultSection, unchangedSection, withdrawnSection } from "./plan-comment.ts";
 
 /** The label of drift issues, by which they are found. */
 const driftLabel = "dimsync-drift";
@@ -46,7 +47,7 @@ export async function commentPlans(job: CiJob, { plans, failed, unchanged = [], 
     const options = { ...commentOptions(job), recheckMs: order.length > targets.length ? recheckMs : undefined };
     const mine = [
       ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, { room, touches, head }) })),
-      ...failed.map((one) => ({ target: one.target, ...noPlanSection(one, head) })),
+      ...failed.map((one) => ({ target: one.target, ...failedSection("plan", one, head) })),
       ...unchanged.map((target) => ({ target, ...unchangedSection(target, head) })),
     ];
     const outcome = await upsertComment(comments, options, (sections) => {
@@ -57,6 +58,58 @@ export async function commentPlans(job: CiJob, { plans, failed, unchanged = [], 
     });
     job.log(`dimsync: comment for ${visible(targets.join(", "))}: ${outcome}\n`);
   });
+}
+
+/** What an apply did. */
+interface AppliedTargets {
+  readonly documents: readonly (Plan | Result)[];
+  readonly failed: readonly FailedTarget[];
+  /** All targets of the project, in its order. */
+  readonly known: readonly string[];
+  /** The folder of the project. */
+  readonly folder: string;
+}
+
+/**
+ * Puts what apply did after a push into the comments on the pull requests that the push merged, in place of the plans.
+ * Throws only E_INTERRUPTED.
+ */
+export async function commentResults(job: CiJob, { documents, failed, known, folder }: AppliedTargets): Promise<void> {
+  const rest = job.environment.isAppliedPush ? openJobProvider(job) : undefined;
+  if (rest === undefined) return;
+  const { provider, repository } = job.environment;
+  const room = Math.floor((mostCharacters - 1000) / Math.min(known.length, mostWithRoom));
+  const mine = [
+    ...documents.map((one) => ({ target: one.target, ...resultSection(one, room) })),
+    ...failed.map((one) => ({ target: one.target, ...failedSection("result", one) })),
+  ];
+  const targets = mine.map(({ target }) => target);
+  await orWarn(job, "The result is in the log and the summary of this job, but not on the pull request.", async () => {
+    for (const number of await mergedRequests(job, rest, folder)) {
+      const comments = (provider === "github" ? pullRequestComments : mergeRequestComments)(rest, repository, number);
+      const outcome = await upsertComment(comments, { ...commentOptions(job), recheckMs }, (sections) => {
+        if (sections.length === 0 && mine.every(({ isEmpty }) => isEmpty)) return [];
+        return [...sections.filter(({ target }) => !targets.includes(target)), ...mine].sort(
+          (a, b) => known.indexOf(a.target) - known.indexOf(b.target),
+        );
+      });
+      job.log(`dimsync: result for ${visible(targets.join(", "))} on pull request ${number}: ${outcome}\n`);
+    }
+  });
+}
+
+/** A push merges few pull requests; more commits than this are not looked up. */
+const mostCommits = 20;
+
+/** The numbers of the pull requests that the push merged: a squash and a rebase make commits of their own, and one push can have several merges. */
+async function mergedRequests({ environment, env }: CiJob, rest: Rest, folder: string): Promise<readonly string[]> {
+  const { provider, repository, before } = environment;
+  const range = before === undefined ? ["--max-count=1", "HEAD"] : [`--max-count=${mostCommits}`, `${before}..HEAD`];
+  const commits = (await gitText({ folder, env }, ["rev-list", "--first-parent", ...range]).catch(() => "")).split("\n").filter(Boolean);
+  const merged = provider === "github" ? mergedPullRequests : mergedMergeRequests;
+  const numbers = new Set<string>();
+  for (const commit of commits) for (const number of await merged(rest, repository, commit)) numbers.add(number);
+  return [...numbers];
 }
 
 /**

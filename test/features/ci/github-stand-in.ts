@@ -30,8 +30,8 @@ export interface GithubStandIn {
   readonly issues: StandInIssue[];
   /** The status of workflow runs by id. */
   readonly runs: Map<number, string>;
-  /** The number of the pull request that was merged with every commit. */
-  merged: number | undefined;
+  /** The number of the pull request that was merged, by commit. */
+  readonly merged: Map<string, number>;
   /** "METHOD path", in the order of arrival. */
   readonly calls: string[];
   /**
@@ -59,7 +59,7 @@ export async function startGithub(certificate?: { readonly cert: string; readonl
     head: undefined,
     issues: [] as StandInIssue[],
     runs: new Map<number, string>(),
-    merged: undefined,
+    merged: new Map<string, number>(),
     calls: [] as string[],
     refuse: undefined,
   };
@@ -97,8 +97,12 @@ async function answer(github: GithubStandIn, request: IncomingMessage, response:
   };
   const [, run, attempt] = /^\/repos\/example\/data\/actions\/runs\/(\d+)\/attempts\/(\d+)$/u.exec(url.pathname) ?? [];
   if (run !== undefined) return reply(200, { id: Number(run), run_attempt: Number(attempt), status: github.runs.get(Number(run)) });
-  if (/^\/repos\/example\/data\/commits\/[0-9a-f]+\/pulls$/u.test(url.pathname))
-    return paged(github.merged === undefined ? [] : [{ number: github.merged, merged_at: "2026-01-01T00:00:00Z" }]);
+  const [, commit] = /^\/repos\/example\/data\/commits\/([0-9a-f]+)\/pulls$/u.exec(url.pathname) ?? [];
+  if (commit !== undefined) {
+    const number = github.merged.get(commit);
+    const open = { number: 99, merged_at: null };
+    return paged(number === undefined ? [open] : [open, { number, merged_at: "2026-01-01T00:00:00Z" }]);
+  }
   if (call === "POST /graphql") return reply(200, { data: { viewer: { login: github.login } } });
   if (/^GET \/repos\/example\/data\/pulls\/\d+$/u.test(call)) return reply(200, { head: { sha: github.head } });
   const user = { login: github.login ?? "github-actions[bot]" };

@@ -39,6 +39,11 @@ export async function startGitlab({ notes = [], issues = [] }: GitlabProject) {
     if (request.headers["private-token"] !== gitlabToken) reply(401, { message: "401 Unauthorized" });
     else if (call === "GET /user") reply(200, { id: 5 });
     else if (call === "GET /notes") reply(200, notes);
+    else if (/^GET \/repository\/commits\/[0-9a-f]+$/u.test(call.replace("/merge_requests", "")))
+      reply(200, [
+        { iid: 2, state: "opened" },
+        { iid: 3, state: "merged" },
+      ]);
     else if (call === "POST /notes") reply(201, notes.push({ id: 100 + notes.length, body: body["body"] ?? "", author: { id: 5 } }));
     else if (call.startsWith("PUT /notes/") && note !== undefined) {
       note.body = body["body"] ?? "";

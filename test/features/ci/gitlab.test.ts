@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openRest } from "../../../src/core/forge/rest.ts";
 import { upsertComment } from "../../../src/features/ci/comments.ts";
-import { gitlabIssues, mergeRequestComments } from "../../../src/features/ci/gitlab.ts";
+import { gitlabIssues, mergedMergeRequests, mergeRequestComments } from "../../../src/features/ci/gitlab.ts";
 import { upsertDriftIssue } from "../../../src/features/ci/issues.ts";
 import { driftReport } from "../../core/render/full-plan.ts";
 import { plan } from "../../core/render/plans.ts";
@@ -22,6 +22,11 @@ test("the comment on a merge request is created and updated, and those of other 
     "<!-- m -->\nsomebody else's",
     expect.stringMatching(/^<!-- m -->\n<!-- dimsync:target:a -->\ntwo\n/u),
   ]);
+});
+
+test("the merged merge requests of a commit are found", async () => {
+  const rest = restOf(await startGitlab({}));
+  expect(await mergedMergeRequests(rest, "12", "0a1b")).toEqual(["3"]);
 });
 
 test("one issue is opened, updated and closed", async () => {
