@@ -10,9 +10,9 @@ export { schemaConfig, unknownColumns } from "./schema-config/index.ts";
 export { switchedOffBy } from "./schema-config/new-columns.ts";
 export { leavingOut } from "./schema-config/not-kept.ts";
 export { readableElsewhere } from "./schema-config/obligations.ts";
+export { type LostChange, type LostNode, lostNodes, settingsOf, withoutAlike } from "./schema-config/protection.ts";
 export { readSchemas, withColumns } from "./schema-config/read.ts";
 export type { RuleCache } from "./schema-config/rules/rule-cache.ts";
-export { ruleSetsIn, spliceRules } from "./schema-config/rules/rule-sets.ts";
 export {
   type Known,
   labelsOfColumn,

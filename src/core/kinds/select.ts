@@ -8,8 +8,8 @@ import { didYouMean } from "../text/suggest.ts";
 import { candidateTexts } from "./identity.ts";
 import type { Account, Identity } from "./kind.ts";
 import { integrations } from "./lists.ts";
-import { indexed } from "./lookup.ts";
-import { integrationAddress, isIntegration, isSchemaConfig, schemasAddress } from "./manifests.ts";
+import { accountLists, indexed } from "./lookup.ts";
+import { integrationAddress, isIntegration, isSchemaConfig, kindNames, schemasAddress } from "./manifests.ts";
 import type { LabelScope } from "./patterns/labels.ts";
 import { namesMatcher } from "./patterns/names.ts";
 
@@ -161,6 +161,44 @@ export function integrationNames(account: Account): (liveId: string) => Integrat
     const known = [manifest?.name, account.list(integrations).byId.get(liveId)?.name].filter((name) => name !== undefined);
     return { names: known.length === 0 ? [liveId] : [...new Set(known)], labels: manifest?.labels ?? {} };
   };
+}
+
+/** The account with other integrations, by id. Those with labels have a manifest. */
+export function withIntegrations(account: Account, made: ReadonlyMap<string, IntegrationNames>): Account {
+  const all = [...made].map(
+    ([
+      id,
+      {
+        names: [name = id],
+        labels,
+      },
+    ]) => ({ id, name, labels }),
+  );
+  const none = { createdAt: undefined, paused: undefined, source: undefined, destination: undefined };
+  const live = all.map(({ id, name }): LiveIntegration => ({ id, name, ...none }));
+  const manifests = all.flatMap(({ id, name, labels }): readonly Manifest<IntegrationSpec>[] => {
+    const place = { file: "", document: 0, pointer: "" };
+    const manifest = {
+      kind: kindNames.integration,
+      name,
+      address: `${integrationAddress(name)} ${id}`,
+      id,
+      labels,
+      lifecycle: { create: "never" } as const,
+      spec: {},
+      place,
+    };
+    return Object.keys(labels).length === 0 ? [] : [manifest];
+  });
+  return withIdentities(
+    {
+      ...account,
+      list: accountLists(new Map([[integrations.name, live]])),
+      manifests: [...account.manifests.filter((one) => !isIntegration(one)), ...manifests],
+      ...{ bindings: new Map(), earlierCreates: [], goneIds: new Set<string>(), fresh: new Set<string>() },
+    },
+    new Map(manifests.map(({ address, id = "" }) => [address, { state: "found", id, by: "pin" } as const])),
+  );
 }
 
 /** The scope of an integration's labels; undefined if the project has no Classification. */

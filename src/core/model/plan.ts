@@ -142,7 +142,11 @@ export const loosenedCodes = everyName<Loosened["code"]>({
   "allow-added": true,
   "ignore-added": true,
   "managed-less": true,
+  "check-dropped": true,
+  "accepted-ahead": true,
+  "target-gone": true,
   "protection-lost": true,
+  "protection-lost-later": true,
   "label-lost": true,
   released: true,
 });

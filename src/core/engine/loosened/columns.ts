@@ -1,14 +1,15 @@
 import type { LostProtection, Pair, Unit } from "../../kinds/kind.ts";
 import { isPolicy } from "../../kinds/manifests.ts";
 import type { LabelScope } from "../../kinds/patterns/labels.ts";
+import { namesMatcher } from "../../kinds/patterns/names.ts";
 import { scan } from "../../kinds/schemas.ts";
 import type { IntegrationNames } from "../../kinds/select.ts";
 import { canonicalJson } from "../../model/json/json.ts";
-import type { Pointer } from "../../model/json/pointer.ts";
+import { fromPointer, type Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { Manifest, PolicyExemption, PolicySpec } from "../../model/manifest.ts";
 import { getOrAdd } from "../../model/maps.ts";
-import { nodePointer } from "../../model/nodes.ts";
+import { type NodePath, nodePath, nodePointer } from "../../model/nodes.ts";
 import { placeText } from "../../model/problem.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "../../policies/compile.ts";
 import { policyQuestion, type Violated } from "../../policies/violations.ts";
@@ -19,13 +20,16 @@ import { severities } from "../../text/signs.ts";
 import type { BaseView } from "../origin.ts";
 import type { Draft, Review } from "./entry.ts";
 import type { LabelTallies, Loss, LostLabels } from "./labels.ts";
-import { covers, type NewExemption, narrowerRules, type PolicyPair, weakerText } from "./manifests.ts";
+import { laterText } from "./later.ts";
+import { type NewExemption, type PolicyPair, weakerText } from "./manifests.ts";
 
 // What the account shows of what the manifests give up. The trees are those that the run reads anyway, one at a time.
 
 /** An integration whose tree is in memory. */
 export interface ReviewedTree {
   readonly integration: IntegrationNames;
+  /** What the manifests of the base call it. */
+  readonly was: IntegrationNames;
   readonly live: LiveSchemas;
   /** The values that the plan changes. */
   readonly planned: ReadonlyMap<Pointer, boolean>;
@@ -44,35 +48,65 @@ export function policyTallies(pairs: readonly PolicyPair[], { head, today }: Rev
   const before = pairs.map((pair) => ({ pair, policy: compilePolicy(pair.before) }));
   const now = head.manifests.flatMap((manifest) => (isPolicyWith(manifest) ? [compilePolicy(manifest)] : []));
   // A policy that checks the same, with the same exemptions and labels, gives up nothing.
-  const asked = before.filter(
-    ({ pair: { isChanged, before: was, now: is }, policy }) =>
-      isChanged ||
-      (policy.labels !== undefined && labels.areChanged) ||
-      canonicalJson(was.spec.exemptions ?? []) !== canonicalJson(is?.spec.exemptions ?? []),
-  );
+  const isAsked = ({ pair: { isChanged, before: was, now: is }, policy }: (typeof before)[number]): boolean =>
+    isChanged ||
+    (policy.labels !== undefined && labels.areChanged) ||
+    canonicalJson(was.spec.exemptions ?? []) !== canonicalJson(is?.spec.exemptions ?? []);
+  const asked = new Set(before.filter(isAsked));
   const tallies = new Map<PolicyPair, Tally>();
   const exempt = new Map<PolicyExemption, Tally>();
+  const later = new Map<PolicyPair, string>();
+  const known = new Set<string>();
+  const exemptIn = [...before, ...now.map((policy) => ({ policy }))].flatMap(({ policy: { manifest } }) =>
+    (manifest.spec.exemptions ?? []).map(({ integration = "*" }) => namesMatcher(integration)),
+  );
+  /** Equal for integrations that policies and exemptions do not tell apart. */
+  const selection = (integration: IntegrationNames): readonly boolean[] => [
+    ...now.map(({ selects }) => selects(integration)),
+    ...exemptIn.map((matches) => matches(integration.names)),
+  ];
+  /** The nodes that a policy of the base checks, and whether it finds something there; and those that policies of now check. */
+  const compare = ({ pair, policy }: (typeof before)[number], tree: ReviewedTree, counts?: typeof exempt) => {
+    const covered = coveredBy(policy, { ...tree, integration: tree.was }, { labels: tree.labels.before, today });
+    const still = new Set<Pointer>();
+    if (covered.size === 0) return { covered, still };
+    for (const other of now)
+      if (isAsStrict(other.manifest.spec, pair.before.spec) && other.selects(tree.integration)) {
+        const labelsNow = tree.labels.now ?? (counts && tree.labels.before);
+        const found = coveredBy(other, tree, { labels: labelsNow, today, exempt: counts, isCounted: other.manifest === pair.now });
+        // What an exemption lets pass is counted there.
+        for (const path of found.keys()) still.add(path);
+      }
+    return { covered, still };
+  };
   return {
     tallies,
     exempt,
-    isNeeded: asked.length > 0,
+    /** By policy: an example of what it would not check any more. */
+    later,
+    /** A made-up integration. */
+    addLater(tree: ReviewedTree): void {
+      const { integration, was, labels: scopes } = tree;
+      for (const one of asked) {
+        const { pair, policy } = one;
+        const key = canonicalJson([pair.before.address, scopes.before?.id ?? null, scopes.now?.id ?? null, selection(integration)]);
+        if (later.has(pair) || known.has(key) || !policy.selects(was)) continue;
+        // Its columns of today say so.
+        if (!pair.isChanged && policy.labels?.some(labels.lost) === true) continue;
+        known.add(key);
+        const { covered, still } = compare(one, tree);
+        const path = [...covered.keys()].find((node) => !still.has(node));
+        if (path !== undefined) later.set(pair, laterText(nodeOf(path), integration.names[0]));
+      }
+    },
     add(tree: ReviewedTree, lost: LostLabels): void {
-      for (const { pair, policy } of asked) {
-        if (!policy.selects(tree.integration)) continue;
-        const covered = coveredBy(policy, tree, { labels: tree.labels.before, today });
+      const isRenamed =
+        canonicalJson([tree.was.names, tree.was.labels]) !== canonicalJson([tree.integration.names, tree.integration.labels]);
+      for (const one of isRenamed ? before : asked) {
+        const { pair, policy } = one;
+        if (!policy.selects(tree.was)) continue;
+        const { covered, still } = compare(one, tree, exempt);
         if (covered.size === 0) continue;
-        const still = new Set<Pointer>();
-        for (const other of now)
-          if (isAsStrict(other.manifest.spec, pair.before.spec) && other.selects(tree.integration)) {
-            const found = coveredBy(other, tree, {
-              labels: tree.labels.now ?? tree.labels.before,
-              today,
-              exempt,
-              isCounted: other.manifest === pair.now,
-            });
-            // What an exemption lets pass is counted there.
-            for (const path of found.keys()) still.add(path);
-          }
         const tally = getOrAdd(tallies, pair, newTally);
         for (const [path, isFinding] of covered) {
           if (still.has(path)) continue;
@@ -93,6 +127,11 @@ export function policyTallies(pairs: readonly PolicyPair[], { head, today }: Rev
   };
 }
 
+const nodeOf = (pointer: Pointer): NodePath => {
+  const [, schema = "", , table, , column] = fromPointer(pointer);
+  return nodePath(schema, table, column);
+};
+
 const isPolicyWith = (manifest: Manifest): manifest is Manifest<PolicySpec> => isPolicy(manifest) && manifest.spec.require !== undefined;
 
 const isAsStrict = (one: PolicySpec, other: PolicySpec): boolean =>
@@ -102,7 +141,7 @@ const isAsStrict = (one: PolicySpec, other: PolicySpec): boolean =>
 interface CoverOptions {
   readonly labels: LabelScope | undefined;
   readonly today: string;
-  readonly exempt?: Map<PolicyExemption, Tally>;
+  readonly exempt?: Map<PolicyExemption, Tally> | undefined;
   readonly isCounted?: boolean;
 }
 
@@ -144,9 +183,14 @@ function coveredBy(
 const hashedAt = (live: LiveSchemas, [schema, table = "", column = ""]: readonly [string, string?, string?]): boolean | undefined =>
   live[schema]?.tables[table]?.columns?.[column]?.hashed;
 
-export function policyDrafts(pairs: readonly PolicyPair[], tallies: ReadonlyMap<PolicyPair, Tally>): readonly Draft[] {
+export function policyDrafts(
+  pairs: readonly PolicyPair[],
+  { tallies, later }: Pick<ReturnType<typeof policyTallies>, "tallies" | "later">,
+): readonly Draft[] {
   return pairs.flatMap((pair): readonly Draft[] => {
-    const { before, now } = pair;
+    const { before, now, isChanged } = pair;
+    const example = later.get(pair);
+    const ofLater = example === undefined ? "" : ` ${capitalized(example)} would not be checked by it any more.`;
     const { columns, findings } = tallies.get(pair) ?? newTally();
     const place = { ...before.place, pointer: "" };
     const what =
@@ -159,11 +203,10 @@ export function policyDrafts(pairs: readonly PolicyPair[], tallies: ReadonlyMap<
         { code: "policy-removed", subject: before.address, message: `It is gone.${what}${hidden}`, at: "base", place, columns, findings },
       ];
     const weaker = weakerText(before.spec, now.spec);
-    const isNarrowed = !covers(now.spec.when, before.spec.when ?? {});
-    if (weaker === "" && columns === 0 && !isNarrowed) return [];
-    const changed =
-      weaker === "" && columns === 0 ? " What it checks (when) changed; it checks the same columns of the account today." : "";
-    const message = `${weaker}${what}${hidden}${changed}`.trim();
+    if (weaker === "" && columns === 0 && example === undefined) return [];
+    const message = `${weaker}${what}${hidden}${weaker === "" && columns === 0 ? ofLater : ""}`.trim();
+    if (!isChanged && columns === 0)
+      return [{ code: "protection-lost-later", subject: now.address, message, at: "head", place: { ...now.place, pointer: "" } }];
     return [
       { code: "policy-weakened", subject: now.address, message, at: "head", place: { ...now.place, pointer: "" }, columns, findings },
     ];
@@ -183,7 +226,7 @@ interface ProtectionInput {
   readonly labels: LabelTallies;
 }
 
-/** Collects what the manifests of the base kept protected and those of now do not, although nothing is sent for it; for columns added later, too. */
+/** Collects what the manifests of the base kept protected and those of now do not, although nothing is sent for it. */
 export function protectionTallies({ base, head }: Pick<Review, "base" | "head">, { base: view, ignoredNow, labels }: ProtectionInput) {
   const lost = new Map<string, LostProtection>();
   const [ignoreBefore, ignoreNow] = [base.settings?.ignore ?? [], head.settings.ignore].map((all) => canonicalJson(all));
@@ -222,11 +265,7 @@ export function protectionTallies({ base, head }: Pick<Review, "base" | "head">,
       }
     },
     /** One for each rule; none if the plan shows what it no longer keeps. */
-    drafts(): readonly Draft[] {
-      const known = new Set([...lost.values()].map(({ cause }) => canonicalJson(cause.place)));
-      const narrower = narrowerRules({ base, head }).filter(({ place }) => !known.has(canonicalJson(place ?? null)));
-      return [...[...lost.values()].flatMap(protectionDrafts), ...narrower];
-    },
+    drafts: (): readonly Draft[] => [...lost.values()].flatMap(protectionDrafts),
   };
 }
 

@@ -12,7 +12,8 @@ import { type BaseView, objectOf } from "../origin.ts";
 import { exemptionDrafts, policyDrafts, policyTallies, protectionTallies, type ReviewedTree } from "./columns.ts";
 import { type Draft, located, type Review } from "./entry.ts";
 import { type LostLabels, labelTallies } from "./labels.ts";
-import { looserConfigs, newExemptions, policyPairs } from "./manifests.ts";
+import { askLater } from "./later.ts";
+import { ignoringRules, newExemptions, policyPairs } from "./manifests.ts";
 import { loosenedSettings } from "./settings.ts";
 
 // What a pull request gives up: everything that makes the rules of the project weaker than at the base, whether or not the plan sends anything for it.
@@ -32,17 +33,20 @@ export function checkLoosened(review: Review, { account }: ObservedAccount, base
   const labels = labelTallies(review);
   const policies = policyTallies(pairs, review, labels);
   const protection = protectionTallies(review, { base, ignoredNow: account.ignored, labels });
+  const later = askLater(review, { before: base.account, now: account }, labels.areChanged);
   const scopes = { before: labelScopes(base.account), now: labelScopes(account) };
-  const namesOf = integrationNames(account);
+  const [namesOf, namesBefore] = [integrationNames(account), integrationNames(base.account)];
   const addTree = (liveId: string, live: LiveSchemas, planned: ReviewedTree["planned"]): LostLabels => {
     const tree = {
       integration: namesOf(liveId),
+      was: namesBefore(liveId),
       live,
       planned,
       labels: { before: scopes.before?.(liveId), now: scopes.now?.(liveId) },
     };
     const lost: LostLabels = labels.isNeeded ? labels.add(tree) : new Map();
-    if (policies.isNeeded) policies.add(tree, lost);
+    policies.add(tree, lost);
+    later.add(liveId, live);
     return lost;
   };
   return {
@@ -63,17 +67,21 @@ export function checkLoosened(review: Review, { account }: ObservedAccount, base
       const lost: LostLabels = isGone ? addTree(unit.liveId, kind.schemas.tree(live), new Map()) : new Map();
       protection.add(before, now, { live, planned: new Map(), lost });
     },
-    entries: (released) =>
-      inOrder([
+    entries: (released) => {
+      for (const tree of later.integrations()) policies.addLater(tree);
+      const lost = protection.drafts();
+      return inOrder([
         ...unreadFiles(review),
-        ...policyDrafts(pairs, policies.tallies),
+        ...policyDrafts(pairs, policies),
         ...exemptionDrafts(newExemptions(pairs, review.today), policies.exempt),
         ...loosenedSettings(review),
-        ...looserConfigs(review),
-        ...protection.drafts(),
+        ...ignoringRules(review),
+        ...lost,
+        ...later.drafts(lost, labels.lost),
         ...labels.drafts(),
         ...released.map(releasedDraft),
-      ]).map((draft) => located(draft, review)),
+      ]).map((draft) => located(draft, review));
+    },
   };
 }
 

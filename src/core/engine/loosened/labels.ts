@@ -96,6 +96,8 @@ export function labelTallies({ base, head }: Pick<Review, "base" | "head">) {
       const key = loss.by + loss.text("");
       losses?.set(key, { ...loss, columns: loss.columns + (losses.get(key)?.columns ?? 0) });
     },
+    /** The labels that columns of today lost. */
+    lost: (label: string): boolean => found.has(label),
     drafts: (): readonly Draft[] =>
       [...found].map(([label, lost]) => ({
         code: "label-lost",

@@ -1,6 +1,7 @@
 import { readOr } from "../../model/errors.ts";
 import { canonicalJson, defined } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import type { NodePath } from "../../model/nodes.ts";
 import type { Field, NodeCause } from "../../model/schema-tree.ts";
 import type { Reads } from "../../model/service.ts";
@@ -19,7 +20,7 @@ import { desiredOf, type SchemaConfigUnit } from "./units.ts";
 // What manifests of another commit (`before`) kept protected, and those of now do not.
 
 /** Undefined if no manifest selects the integration any more. */
-type Change = Omit<UnitChange<SchemaConfigUnit>, "now"> & { readonly now: SchemaConfigUnit | undefined };
+export type LostChange = Omit<UnitChange<SchemaConfigUnit>, "now"> & { readonly now: SchemaConfigUnit | undefined };
 
 /** A text that is equal for units whose manifests say the same. Labels are not part of it. */
 export const settingsOf = ({ rules }: SchemaConfigUnit): string =>
@@ -29,25 +30,39 @@ export const settingsOf = ({ rules }: SchemaConfigUnit): string =>
  * The columns that `before` keeps hashed or switched off and `now` does not, although the plan sends nothing there: by what kept them. 0 columns: the plan
  * sends something for all of them.
  */
-export function lostProtection(
-  { before, now }: Change,
-  live: LiveSchemas,
-  { ignored, isSent, hasLost }: LostTests,
-): readonly LostProtection[] {
+export function lostProtection(change: LostChange, live: LiveSchemas, { ignored, isSent, hasLost }: LostTests): readonly LostProtection[] {
   const found = new Map<string, LostProtection>();
+  for (const { key, cause, path, columns } of lostNodes(change, live, ignored)) {
+    const label = cause.label !== undefined && hasLost(path, cause.label.name) ? cause.label.name : undefined;
+    const id = canonicalJson([key, cause.rule ?? "", cause.rule === undefined ? cause.place.file : cause.place, label ?? null]);
+    found.set(id, { key, cause, ...defined({ label }), columns: (isSent(path, key) ? 0 : columns) + (found.get(id)?.columns ?? 0) });
+  }
+  return [...found.values()];
+}
+
+/** A schema, table or column that `before` keeps hashed or switched off, and `now` does not. */
+export interface LostNode {
+  readonly path: NodePath;
+  readonly key: Field;
+  /** What kept it. */
+  readonly cause: NodeCause;
+  /** It and those below. */
+  readonly columns: number;
+}
+
+export function lostNodes({ before, now }: LostChange, live: LiveSchemas, ignored?: LostTests["ignored"]): readonly LostNode[] {
+  const found: LostNode[] = [];
   const keeps = (managed: ManagedNode, path: NodePath, key: Field): NodeCause | undefined => {
     const decision = decisionIn(managed, { path, key });
     return decision !== undefined && isProtecting(key, decision.value) ? decision.cause : undefined;
   };
   const keepsNow = (path: NodePath, key: Field): boolean =>
-    now !== undefined && !ignored.now(path, key) && keeps(managedAt(now.rules, live, path), path, key) !== undefined;
+    now !== undefined && ignored?.now(path, key) !== true && keeps(managedAt(now.rules, live, path), path, key) !== undefined;
   const check = ({ path, managed }: ScannedNode<unknown, NodePath>, key: Field, columns: number): void => {
-    if (columns === 0 || ignored.before(path, key)) return;
+    if (columns === 0 || ignored?.before(path, key) === true) return;
     const cause = keeps(managed, path, key);
     if (cause === undefined || keepsNow(path, key) || (key === "hashed" && keepsNow(path, "enabled"))) return;
-    const label = cause.label !== undefined && hasLost(path, cause.label.name) ? cause.label.name : undefined;
-    const id = canonicalJson([key, cause.rule ?? "", cause.rule === undefined ? cause.place.file : cause.place, label ?? null]);
-    found.set(id, { key, cause, ...defined({ label }), columns: (isSent(path, key) ? 0 : columns) + (found.get(id)?.columns ?? 0) });
+    found.push({ path, key, cause, columns });
   };
   const question: Question = {
     schema(schema) {
@@ -68,7 +83,34 @@ export function lostProtection(
     },
   };
   scan(live, [question], { rules: before.rules });
-  return [...found.values()];
+  return found;
+}
+
+/** The schemas without tables that neither side tells apart from another one. */
+export function withoutAlike({ before, now }: LostChange, tree: LiveSchemas): LiveSchemas {
+  const ids = new Map<unknown, number>();
+  const idOf = (one: unknown): number => getOrAdd(ids, one, () => ids.size);
+  const keyOf = (path: NodePath): readonly unknown[] =>
+    [before, ...(now === undefined ? [] : [now])].flatMap(({ rules }) => {
+      const managed = managedAt(rules, tree, path);
+      const { value, cause } = decisionIn(managed, { path, key: "enabled" }) ?? {};
+      const isAlone = path.length > 1 && managed.literals !== undefined;
+      return [idOf(managed.match.below), value, cause?.rule, cause?.place.pointer, managed.resolution.ignored, isAlone && path];
+    });
+  const seen = new Set<string>();
+  const isNew = (path: NodePath, schema: string): boolean => {
+    const key = JSON.stringify([schema, keyOf(path)]);
+    return !seen.has(key) && seen.add(key) !== undefined;
+  };
+  return Object.fromEntries(
+    Object.entries(tree).map(([name, schema]) => {
+      const own = JSON.stringify(keyOf([name]));
+      return [
+        name,
+        { ...schema, tables: Object.fromEntries(Object.entries(schema.tables).filter(([table]) => isNew([name, table], own))) },
+      ];
+    }),
+  );
 }
 
 const isProtecting = (key: Field, value: boolean): boolean => value === (key === "hashed");

@@ -150,7 +150,10 @@ const cases: Readonly<Record<string, Case>> = {
       "manifests/policy.yaml": policy({ severity: "warning" }),
       "manifests/orders.yaml": orders().replace("hashed: true", "hashed: false"),
     },
-    found: ["policy-weakened Policy/pii-hashed manifests/policy.yaml:1@head 3/3"],
+    found: [
+      "policy-weakened Policy/pii-hashed manifests/policy.yaml:1@head 3/3",
+      "protection-lost-later rule pii manifests/orders.yaml:7@base /",
+    ],
   },
   "a policy checks fewer columns": {
     changes: { "manifests/policy.yaml": policy({ name: "email" }) },
@@ -227,11 +230,11 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "a rule names the columns that the account has": {
     changes: { "manifests/orders.yaml": orders().replace("'*email*'", "[email, actor_email, contact_email]") },
-    found: ["protection-lost rule pii manifests/orders.yaml:7@base /"],
+    found: ["protection-lost-later rule pii manifests/orders.yaml:7@base /"],
   },
   "a rule excludes columns that the account does not have": {
     changes: { "manifests/orders.yaml": orders().replace("'*email*'", "['*email*', '!test_*']") },
-    found: ["protection-lost rule pii manifests/orders.yaml:7@base /"],
+    found: ["protection-lost-later rule pii manifests/orders.yaml:7@base /"],
   },
   "a pattern of a rule becomes wider": {
     changes: { "manifests/orders.yaml": orders().replace("'*email*'", "'*mail*'") },
@@ -250,7 +253,67 @@ const cases: Readonly<Record<string, Case>> = {
   "a SchemaConfig selects the integrations that the account has": {
     base: { ...start, "manifests/orders.yaml": orders().replace("integration: { id: 8f1c }", "integrations: { names: ['Orders*'] }") },
     changes: { "manifests/orders.yaml": orders().replace("integration: { id: 8f1c }", "integrations: { names: [Orders] }") },
-    found: ["managed-less SchemaConfig/orders manifests/orders.yaml:5@head /"],
+    found: ["protection-lost-later rule pii manifests/orders.yaml:7@base /"],
+  },
+  "a rule un-hashes what comes later": {
+    changes: {
+      "manifests/orders.yaml": orders(
+        undefined,
+        "    - { match: { column: ['backup_*', 'nowhere'] }, set: { hashed: false }, minMatches: 0 }\n",
+      ),
+    },
+    found: ["protection-lost-later rule pii manifests/orders.yaml:7@base /"],
+  },
+  "a rule un-hashes what comes later, and another one hashes it again": {
+    changes: {
+      "manifests/orders.yaml": orders(
+        "    - { match: { column: 'backup_*' }, set: { hashed: false }, minMatches: 0 }\n    - { id: pii, match: { column: '*email*' }, set: { hashed: true } }\n",
+      ),
+    },
+    found: [],
+  },
+  "a SchemaConfig of higher priority un-hashes what comes later": {
+    changes: {
+      "manifests/more.yaml": orders("    - { match: { column: 'backup_*' }, set: { hashed: false }, minMatches: 0 }\n")
+        .replace("name: orders", "name: more")
+        .replace("  rules:", "  priority: 5\n  rules:"),
+    },
+    found: ["protection-lost-later rule pii manifests/orders.yaml:7@base /"],
+  },
+  "a SchemaConfig is renamed, and matches less": {
+    changes: { "manifests/orders.yaml": orders().replace("name: orders", "name: other").replace("'*email*'", "['*email', 'email*']") },
+    found: ["protection-lost-later rule pii manifests/orders.yaml:7@base /"],
+  },
+  "a rule regards the case of names": {
+    base: { ...start, "manifests/orders.yaml": orders().replace("column: '*email*'", "column: '*email*', ignoreCase: true") },
+    changes: { "manifests/orders.yaml": orders() },
+    found: ["protection-lost-later rule pii manifests/orders.yaml:7@base /"],
+  },
+  "a Classification labels less that comes later": {
+    base: {
+      ...start,
+      "manifests/labels.yaml": labels("'*actor_email*', national_id"),
+      "manifests/orders.yaml": orders("    - { id: pii, match: { label: pii }, set: { hashed: true } }\n"),
+      "manifests/policy.yaml": undefined,
+    },
+    changes: { "manifests/labels.yaml": labels("'*actor_email*'") },
+    found: ["protection-lost-later rule pii manifests/orders.yaml:7@base /"],
+  },
+  "a literal entry for a column that comes later is gone": {
+    base: {
+      ...start,
+      "manifests/orders.yaml": orders(
+        undefined,
+        "  missing: ignore\n  schemas: { public: { tables: { users: { columns: { bonus: { hashed: true } } } } } }\n",
+      ),
+    },
+    changes: { "manifests/orders.yaml": orders() },
+    found: ["protection-lost-later manifests/orders.yaml manifests/orders.yaml:9@base /"],
+  },
+  "a policy selects fewer integrations that come later": {
+    base: { ...start, "manifests/policy.yaml": policy().replace("enabled: true }", "enabled: true }, integration: { names: ['*'] }") },
+    changes: { "manifests/policy.yaml": policy().replace("enabled: true }", "enabled: true }, integration: { names: ['*r*', '*i*'] }") },
+    found: ["policy-weakened Policy/pii-hashed manifests/policy.yaml:1@head 0/0"],
   },
   "a SchemaConfig is removed": {
     changes: { "manifests/orders.yaml": undefined },

@@ -1,0 +1,271 @@
+import type { Account } from "../../kinds/kind.ts";
+import { isIntegration, isPolicy, isRuleSet, isSchemaConfig } from "../../kinds/manifests.ts";
+import {
+  type LostChange,
+  type LostNode,
+  lostNodes,
+  type SchemaConfigUnit,
+  schemaUnits,
+  settingsOf,
+  withoutAlike,
+} from "../../kinds/schemas.ts";
+import { type IntegrationNames, labelScopes, withIntegrations } from "../../kinds/select.ts";
+import { canonicalJson, type JsonValue } from "../../model/json/json.ts";
+import type { LiveSchemas, LiveTable } from "../../model/live.ts";
+import { getOrAdd, once } from "../../model/maps.ts";
+import type { NodePath } from "../../model/nodes.ts";
+import { levelNames, nodesAt } from "../../model/schema-tree.ts";
+import type { Patterns } from "../../model/specs.generated.d.ts";
+import { visible } from "../../text/control-characters.ts";
+import { capitalized, ruleText } from "../../text/describe.ts";
+import { nodeText } from "../../text/paths.ts";
+import type { ReviewedTree } from "./columns.ts";
+import type { Draft, Review } from "./entry.ts";
+import { namesLike, patternTexts } from "./later-names.ts";
+
+// What manifests give up of schemas, tables, columns and integrations that come later. Both sides are asked about the same
+// made-up ones, whose names come from the patterns and literals of both. The text of rules is not compared.
+
+/** The names that a rule, policy, exemption or label matches. */
+interface Match {
+  readonly schema?: Patterns | undefined;
+  readonly table?: Patterns | undefined;
+  readonly column?: Patterns | undefined;
+}
+
+type Side = Pick<Review["base"], "manifests" | "columnLabels">;
+type Sides = Pick<Review, "base" | "head">;
+
+const rulesIn = ({ manifests }: Side) =>
+  manifests.flatMap((manifest) =>
+    isSchemaConfig(manifest) || isRuleSet(manifest)
+      ? (manifest.spec.rules ?? []).flatMap((rule) => ("match" in rule ? [rule.match] : []))
+      : [],
+  );
+
+/** What rules, and the labels that they match by, match by name. */
+const matchesOfRules = (side: Side): readonly Match[] => [...rulesIn(side), ...matchesOfLabels(side)];
+
+const matchesOfLabels = ({ columnLabels }: Side): readonly Match[] => (columnLabels?.patterns ?? []).map(({ match }) => match);
+
+/** The same of policies and their exemptions. */
+const matchesOfPolicies = (side: Side): readonly Match[] => [
+  ...side.manifests
+    .filter(isPolicy)
+    .flatMap(({ spec: { when = {}, exemptions = [] } }): readonly Match[] => [
+      { schema: when.schema?.name, table: when.table?.name, column: when.column?.name },
+      ...exemptions,
+    ]),
+  ...matchesOfLabels(side),
+];
+
+/** Tables that files and literal trees name. */
+function namedTables({ base, head }: Sides): readonly NamedTable[] {
+  const found = new Map<string, NamedTable>();
+  const add = (schema: string, table: string, columns: readonly string[]): void => {
+    const known = getOrAdd(found, canonicalJson([schema, table]), () => ({ schema, table, columns: new Set<string>() }));
+    for (const column of columns) known.columns.add(column);
+  };
+  for (const { manifests, columnLabels } of [base, head]) {
+    for (const { spec } of manifests.filter(isSchemaConfig))
+      for (const [schema, { tables = {} }] of Object.entries(spec.schemas ?? {}))
+        for (const [table, { columns = {} }] of Object.entries(tables)) add(schema, table, Object.keys(columns));
+    for (const { schema, table, column } of columnLabels?.columns ?? []) add(schema, table, column === undefined ? [] : [column]);
+  }
+  return [...found.values()];
+}
+
+interface NamedTable {
+  readonly schema: string;
+  readonly table: string;
+  readonly columns: Set<string>;
+}
+
+/** The most names of each level. `withAll`: named tables that have the names made from patterns, too; the others have their own only. */
+interface Limits extends Readonly<Record<keyof Match, number>> {
+  readonly withAll: number;
+}
+const ofRules: Limits = { schema: 8, table: 100, column: 1_500, withAll: 200 };
+/** Policies are asked about every table. */
+const ofPolicies: Limits = { schema: 4, table: 16, column: 400, withAll: 50 };
+const mostIntegrations = 24;
+const mostLabelSets = 12;
+
+interface TreeOptions {
+  readonly most: Limits;
+  /** Whether the columns are primary keys. */
+  readonly isKey?: boolean;
+}
+
+/** The made-up schemas. */
+function laterTree(sides: Sides, matchesIn: (side: Side) => readonly Match[], { most, isKey = false }: TreeOptions): LiveSchemas {
+  const textsAt = (side: Side, level: keyof Match) => matchesIn(side).flatMap((match) => patternTexts(match[level]));
+  const namesAt = (level: keyof Match) => namesLike(inBoth(textsAt(sides.base, level), textsAt(sides.head, level)), most[level]);
+  const columnsOf = (names: Iterable<string>): NonNullable<LiveTable["columns"]> =>
+    Object.fromEntries([...names].map((name) => [name, { enabled: true, hashed: false, isPrimaryKey: isKey }]));
+  const all = columnsOf(namesAt("column"));
+  const tables = namesAt("table").map((table) => [table, { enabled: true, columns: all }] as const);
+  const tree = new Map(namesAt("schema").map((schema) => [schema, new Map<string, LiveTable>(tables)]));
+  for (const [index, { schema, table, columns }] of namedTables(sides).entries()) {
+    const own = index < most.withAll ? { ...all, ...columnsOf(columns) } : columnsOf(columns);
+    getOrAdd(tree, schema, () => new Map<string, LiveTable>(tables)).set(table, { enabled: true, columns: own });
+  }
+  return Object.fromEntries([...tree].map(([schema, of]) => [schema, { enabled: true, tables: Object.fromEntries(of) }]));
+}
+
+/** Those of one side first: what differs depends on them. */
+function inBoth(before: readonly string[], now: readonly string[]): readonly string[] {
+  const [was, is] = [new Set(before), new Set(now)];
+  const all = [...new Set([...before, ...now])];
+  return [...all.filter((one) => was.has(one) !== is.has(one)), ...all];
+}
+
+/** Integrations with the names and labels that selectors, exemptions and files match. */
+function laterIntegrations({ base, head }: Sides): readonly IntegrationNames[] {
+  const selectors = (side: Side) =>
+    side.manifests.flatMap((one) =>
+      isSchemaConfig(one) ? (one.spec.integrations ?? []) : isPolicy(one) ? (one.spec.when?.integration ?? []) : [],
+    );
+  const namesIn = (side: Side): readonly string[] => [
+    ...selectors(side).flatMap(({ names }) => patternTexts(names)),
+    ...side.manifests
+      .filter(isPolicy)
+      .flatMap(({ spec }) => (spec.exemptions ?? []).flatMap(({ integration }) => patternTexts(integration))),
+    ...(side.columnLabels?.columns ?? []).flatMap(({ integration }) => patternTexts(integration)),
+  ];
+  const labels = new Map([base, head].flatMap(selectors).map((one) => [canonicalJson(one.labels ?? {}), one.labels ?? {}]));
+  const names = namesLike(inBoth(namesIn(base), namesIn(head)), mostIntegrations);
+  return [{}, ...[...labels.values()].slice(0, mostLabelSets)].flatMap((of) => names.map((name) => ({ names: [name], labels: of })));
+}
+
+/** What both sides say about schemas: if it is equal, nothing is lost. */
+const textOf = ({ manifests }: Side): string =>
+  canonicalJson(
+    manifests.map((one) =>
+      isSchemaConfig(one) || isRuleSet(one) || isPolicy(one)
+        ? [one.address, one.spec as JsonValue]
+        : isIntegration(one)
+          ? [one.address, one.labels]
+          : [],
+    ),
+  );
+
+/** What kept something that comes later at the base, and does not any more. */
+interface LaterLoss extends LostNode {
+  /** Of a made-up integration. */
+  readonly integration?: string;
+}
+
+/** Asks both sides about what comes later. */
+export function askLater(sides: Sides, accounts: { readonly before: Account; readonly now: Account }, areLabelsChanged: boolean) {
+  const isChanged = areLabelsChanged || textOf(sides.base) !== textOf(sides.head);
+  const trees = once(() => {
+    const usesKeys = [sides.base, sides.head].flatMap(rulesIn).some(({ where }) => where?.isPrimaryKey !== undefined);
+    return [false, ...(usesKeys ? [true] : [])].map((isKey) => laterTree(sides, matchesOfRules, { most: ofRules, isKey }));
+  });
+  const made = once(() => {
+    const integrations = new Map(isChanged ? laterIntegrations(sides).map((one, index) => [`later ${index}`, one]) : []);
+    return { integrations, before: withIntegrations(accounts.before, integrations), now: withIntegrations(accounts.now, integrations) };
+  });
+  const [real, later] = [once(() => unitsOf(accounts)), once(() => unitsOf(made()))];
+  const known = new Map<object, Map<object | undefined, readonly LostNode[]>>();
+  const nodesOf = (change: LostChange): readonly LostNode[] =>
+    getOrAdd(
+      getOrAdd(known, change.before.rules.root, () => new Map<object | undefined, readonly LostNode[]>()),
+      change.now?.rules.root,
+      () => {
+        const { before, now } = change;
+        if (now !== undefined && !areLabelsChanged && settingsOf(before) === settingsOf(now)) return [];
+        return trees().flatMap((tree) => lostNodes(change, withoutAlike(change, tree)));
+      },
+    );
+  const lost = new Map<string, LaterLoss>();
+  const modes = new Map<string, Draft>();
+  const add = (
+    id: string,
+    units: ReturnType<typeof unitsOf>,
+    isToday: (path: NodePath) => boolean,
+    of: Pick<LaterLoss, "integration"> = {},
+  ): void => {
+    const [before, now] = [units.before.get(id), units.now.get(id)];
+    if (before === undefined) return;
+    if (now !== undefined) for (const draft of looserModes(before, now)) modes.set(`${draft.subject} ${draft.message}`, draft);
+    for (const node of nodesOf({ before, now })) {
+      const by = canonicalJson([node.key, node.cause.rule ?? "", node.cause.place]);
+      if (!lost.has(by) && !isToday(node.path)) lost.set(by, { ...node, ...of });
+    }
+  };
+  return {
+    /** An integration of the account: what it has today does not come later. */
+    add(liveId: string, live: LiveSchemas): void {
+      if (isChanged) add(liveId, real(), (path) => nodesAt(live, path)[levelNames[path.length - 1] ?? "column"] !== undefined);
+    },
+    /** The made-up integrations, with a tree for policies; none if nothing has changed. */
+    *integrations(): Iterable<ReviewedTree> {
+      const { integrations, ...both } = made();
+      const scopes = { before: labelScopes(both.before), now: labelScopes(both.now) };
+      const live = integrations.size === 0 ? {} : laterTree(sides, matchesOfPolicies, { most: ofPolicies });
+      for (const [id, integration] of integrations)
+        yield { integration, was: integration, live, planned: new Map(), labels: { before: scopes.before?.(id), now: scopes.now?.(id) } };
+    },
+    /** What `shown` names already is left out, and what a lost label says. */
+    drafts(shown: readonly Draft[], isLostLabel: (label: string) => boolean): readonly Draft[] {
+      for (const [id, { names }] of made().integrations) add(id, later(), () => false, { integration: names[0] ?? "" });
+      const isShown = ({ cause: { rule, place, label } }: LaterLoss): boolean =>
+        (label !== undefined && isLostLabel(label.name)) ||
+        shown.some((one) => canonicalJson(one.place ?? null) === canonicalJson(place)) ||
+        [...modes.values()].some(({ message }) => message.startsWith(`${rule}: `));
+      return [...modes.values(), ...[...lost.values()].filter((one) => !isShown(one)).map(laterDraft)];
+    },
+  };
+}
+
+const unitsOf = ({ before, now }: { readonly before: Account; readonly now: Account }) => {
+  const byId = (account: Account) => new Map(schemaUnits(account).units.map((unit) => [unit.liveId, unit]));
+  return { before: byId(before), now: byId(now) };
+};
+
+const laterDraft = ({ key, cause: { rule, place }, path, integration }: LaterLoss): Draft => ({
+  code: "protection-lost-later",
+  subject: rule === undefined ? place.file : visible(ruleText(rule, rule)),
+  message: `${capitalized(laterText(path, integration))} would not be ${key === "hashed" ? "hashed" : "switched off"} by it any more.`,
+  at: "base",
+  place,
+});
+
+/** "a later column such as `iban` in `public.orders`" */
+export function laterText(path: NodePath, integration: string | undefined): string {
+  const [name = "", ...above] = [...path].filter((one) => one !== undefined).reverse();
+  const where = above.length === 0 ? "" : ` in ${visible(nodeText([...above].reverse()))}`;
+  const of = integration === undefined ? "" : ` of an integration such as ${visible(integration)}`;
+  return `a later ${levelNames[above.length] ?? "column"} such as ${visible(name)}${where}${of}`;
+}
+
+const unmatchedOrder = ["enable", "ignore", "error", "disable"];
+const unreviewedOrder = ["", "report", "warn", "error", "disable"];
+
+/** `unmatched` and `unreviewed`, whichever SchemaConfig sets them. */
+function looserModes({ rules: before, manifest: config }: SchemaConfigUnit, { rules: now }: SchemaConfigUnit): readonly Draft[] {
+  const modes = [
+    ...[0, 1].map((depth) => ({
+      was: before.program.unmatched[depth],
+      is: now.program.unmatched[depth],
+      none: "ignore",
+      order: unmatchedOrder,
+      name: depth === 0 ? "unmatched.schemas" : "unmatched.tables",
+    })),
+    { was: before.program.unreviewed, is: now.program.unreviewed, none: "", order: unreviewedOrder, name: "unreviewed" },
+  ];
+  return modes.flatMap(({ was, is, none, order, name }): readonly Draft[] => {
+    const [modeBefore, modeNow] = [was?.mode ?? none, is?.mode ?? none];
+    if (order.indexOf(modeNow) >= order.indexOf(modeBefore)) return [];
+    return [
+      {
+        code: "managed-less",
+        subject: (is ?? was)?.config.address ?? config.address,
+        message: `${name}: ${modeBefore} at the base, ${modeNow === "" ? "not set" : modeNow} now.`,
+        ...(is === undefined ? { at: "base" as const, place: was?.cause.place } : { at: "head" as const, place: is.cause.place }),
+      },
+    ];
+  });
+}
