@@ -1,6 +1,6 @@
 /**
  * Whether two texts are the same mode: "Change Stream" in the user interface and in requests, "CHANGE_STREAM" in responses. Case does not
- * matter, nor whether words are separated by spaces or underscores.
+ * matter, nor does anything but letters and digits: "change_stream_no_snapshot" is "Change Stream (No Snapshot)".
  */
 export const isSameMode = (a: string | undefined, b: string | undefined): boolean =>
   a === b || (a !== undefined && b !== undefined && folded(a) === folded(b));
@@ -20,8 +20,8 @@ export const syncModes: readonly string[] = [
 /** The mode as a PATCH takes it; undefined if it is none that is known. */
 export const requestMode = (mode: string): string | undefined => syncModes.find((one) => isSameMode(one, mode));
 
-const folded = (mode: string): string =>
-  mode
-    .replace(/[\s_]+/gu, " ")
-    .trim()
-    .toUpperCase();
+/** Only letters and digits, in upper case. */
+const letters = (mode: string): string => mode.replace(/[^\p{L}\p{N}]+/gu, "").toUpperCase();
+
+/** Users of other tools call the mode by its abbreviation. */
+const folded = (mode: string): string => (letters(mode) === "CDC" ? "CHANGESTREAM" : letters(mode));
