@@ -24,16 +24,16 @@ async function withProject<T>(project: Promise<AccountProject>, work: (project: 
 
 test.each(serviceForms)("after import of any account (%s), the plan is empty, and a second import changes nothing", async (form) => {
   await fc.assert(
-    fc.asyncProperty(accountState, fc.boolean(), (state, literal) =>
+    fc.asyncProperty(accountState, (state) =>
       withProject(openAccountProject(state, inForm(form)), async (project) => {
-        const report = await project.importJson({ literal });
+        const report = await project.importJson();
         expect(report.failures).toEqual([]);
         expect(report.remaining).toEqual([]);
         expect(report.exit.code).toBe(0);
         expect(await warnings(project)).toEqual([]);
         expect(Object.keys(project.service.counts()).filter((method) => method !== "GET")).toEqual([]);
         const before = await project.files();
-        const again = await project.importJson({ literal });
+        const again = await project.importJson();
         expect(again.files).toEqual([]);
         expect(await project.files()).toEqual(before);
       }),

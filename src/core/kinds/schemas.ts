@@ -8,7 +8,7 @@ export { evaluate } from "./schema-config/evaluate.ts";
 export { absenceOf, decisionIn, disabledAbove, type Explanation, explain } from "./schema-config/explain.ts";
 export { schemaConfig, unknownColumns } from "./schema-config/index.ts";
 export { switchedOffBy } from "./schema-config/new-columns.ts";
-export { leavingOut } from "./schema-config/not-kept.ts";
+export { isFixed, leavingOut } from "./schema-config/not-kept.ts";
 export { readableElsewhere } from "./schema-config/obligations.ts";
 export { type LostChange, type LostNode, lostNodes, settingsOf, withoutAlike } from "./schema-config/protection.ts";
 export { readSchemas, withColumns } from "./schema-config/read.ts";

@@ -1,4 +1,4 @@
-const plain = /^[\p{L}_][\p{L}\p{N}_-]*(?:[./@+ ][\p{L}\p{N}_-]+)*$/u;
+const plain = /^\$?[\p{L}_][\p{L}\p{N}_-]*(?:[./@+ ][\p{L}\p{N}_-]+)*$/u;
 const reserved = /^(?:true|false|null|yes|no|on|off|y|n)$/iu;
 
 /**

@@ -3,11 +3,13 @@ import type { Account, Identity, ImportedObjects } from "../../core/kinds/kind.t
 import { integrations } from "../../core/kinds/lists.ts";
 import { kindNames, schemaConfigAddress } from "../../core/kinds/manifests.ts";
 import { type Address, type Binding, byText, kindOf, toAddress } from "../../core/model/address.ts";
+import type { JsonObject } from "../../core/model/json/json.ts";
 import type { LiveIntegration } from "../../core/model/live.ts";
 import type { Manifest } from "../../core/model/manifest.ts";
 import type { NamedObject } from "../../core/model/plan.ts";
 import { freeName } from "../../core/text/free-name.ts";
 import { type DocumentText, documentText } from "./document-text.ts";
+import type { StateObject } from "./terraform.ts";
 
 // Decides which manifest belongs to which live object, and what to write for objects without one. Objects that have a manifest are
 // only bound. Pure: the account goes in; documents and bindings come out. Schemas are adopted later, one integration at
@@ -24,6 +26,8 @@ interface AdoptionInput {
   readonly targets: readonly string[] | undefined;
   /** Whether the user asked for it. What a selected object needs is imported with it. */
   readonly isSelected: (address: Address) => boolean;
+  /** Objects of a state of Terraform that are in the account, whether or not it shows them. */
+  readonly stated: readonly StateObject[];
   /** The SchemaConfig that decides for a live integration now. */
   readonly configOf: (id: string) => Address | undefined;
 }
@@ -65,9 +69,12 @@ interface Group {
 
 export function adopt(input: AdoptionInput): Adoption {
   const { account } = input;
-  const groups = kinds.flatMap(({ name, list, imported }) =>
-    imported === undefined ? [] : [groupOf(name, imported, imported.objects?.(account) ?? (list ? account.list(list).items : []), input)],
-  );
+  const groups = kinds.flatMap(({ name, list, imported }) => {
+    if (imported === undefined) return [];
+    const shown = imported.objects?.(account) ?? (list ? account.list(list).items : []);
+    const ids = new Set(shown.map(({ id }) => id));
+    return [groupOf(name, imported, [...shown, ...input.stated.filter(({ kind, id }) => kind === name && !ids.has(id))], input)];
+  });
   const chosen = new Set(groups.flatMap((group) => group.objects.filter((live) => isChosen(live, group, input))));
   const needed = new Set(
     groups.flatMap((group) =>
@@ -146,9 +153,18 @@ function adoptObject({ input, nameOf, addresses, documents, notices, bindings, p
   if (manifest?.id !== undefined && manifest.id !== live.id) pins.push([manifest, live.id]);
   if (manifest !== undefined) return;
   const { body, after = [], integration, notice } = imported.manifest(live, { account, name, nameOf });
+  const stated = input.stated.find(({ kind: ofKind, id }) => ofKind === kind && id === live.id)?.specFor(name) ?? {};
   if (notice !== undefined) notices.add(notice);
   const inFileOf = integration === undefined ? undefined : nameOf(kindNames.integration, integration);
-  documents.push({ ...documentText(kind, name, body, { targets, after }), ...(inFileOf === undefined ? {} : { integration: inFileOf }) });
+  const text = documentText(kind, name, withStated(body, stated), { targets, after: "connection" in stated ? [] : after });
+  documents.push({ ...text, ...(inFileOf === undefined ? {} : { integration: inFileOf }) });
+}
+
+/** The manifest with what only the state knows. Of settings, the account knows better. */
+function withStated({ spec = {}, ...rest }: JsonObject, stated: JsonObject): JsonObject {
+  const own = spec as JsonObject; // a spec is a map
+  const settings = stated["settings"] === undefined ? {} : { settings: Object.assign({}, stated["settings"], own["settings"]) };
+  return { ...rest, spec: { ...own, ...stated, ...settings } };
 }
 
 /**

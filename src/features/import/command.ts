@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject, loadOptions } from "../../cli/project.ts";
+import { DimsyncError, messageOf } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import {
   code,
@@ -20,19 +22,21 @@ import {
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
-import { andMore } from "../../core/text/lists.ts";
+import { andMore, moreOf } from "../../core/text/lists.ts";
 import { importProject } from "./import.ts";
 import type { ImportFlags } from "./index.ts";
 import type { ImportReport } from "./report.ts";
+import { readTerraformState } from "./terraform.ts";
 
 /** `dimsync import [ADDRESS…]`: writes manifests and bindings for live objects, or updates them. Sends GET only; writes files. */
 export async function runImport(context: Context<ImportFlags>, addresses: readonly string[]): Promise<ExitCode> {
   const { flags, cwd } = context;
   checkOutputs(context, ["human", "json"]);
   const project = await loadOneProject(context, { account: true });
-  const { dryRun = false, literal = false } = flags;
+  const { dryRun = false } = flags;
+  const state = flags.terraformState === undefined ? undefined : readTerraformState(readState(cwd, flags.terraformState));
   const out = flags.out === undefined ? undefined : resolve(cwd, flags.out);
-  const options = { load: loadOptions(context, []), addresses, out, dryRun, literal };
+  const options = { load: loadOptions(context, []), addresses, out, dryRun, state };
   const { report, manifests } = await withRun(context, (run) => importProject(project, options, run));
   await deliverForms(context, {
     human: (how) => sectionsText(importSections(report, manifests), how),
@@ -41,10 +45,20 @@ export async function runImport(context: Context<ImportFlags>, addresses: readon
   return report.exit.code;
 }
 
+/** `-` is the standard input. */
+function readState(cwd: string, file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : resolve(cwd, file), "utf8");
+  } catch (error) {
+    throw new DimsyncError("E_USAGE", `--terraform-state ${file} can't be read: ${messageOf(error)}.`, { cause: error });
+  }
+}
+
 /** `manifests`: how many were written or found. */
 export const importSections = (report: ImportReport, manifests: number): readonly Section[] => [
   untitled("files", fileEntries(report)),
   untitled("other", otherEntries(report)),
+  ...stateSections(report.state),
   ...endSections(report, manifests),
 ];
 
@@ -83,6 +97,21 @@ function otherEntries(report: ImportReport): readonly Entry[] {
     ...notices.map((notice) => ({ head: [label("note", "quiet", report), [notice]] })),
     ...failures.map(({ address, message }) => ({ head: [label("failed", "bad", report), [`${address}: ${message}`]] })),
   ];
+}
+
+const mostNodes = 20;
+
+function stateSections(state: ImportReport["state"]): readonly Section[] {
+  const titles = {
+    missing: "In the state, and not in the account",
+    neverKept: "In the state, and never kept by the service. The manifests leave it out",
+    readable: "Readable in the account, although the state says otherwise. Apply protects it",
+  } as const;
+  return Object.entries(titles).flatMap(([list, title]) => {
+    const nodes = state?.[list as keyof typeof titles] ?? []; // a key of `titles`
+    const more = nodes.length > mostNodes ? [[moreOf(nodes.length - mostNodes, "entry")]] : [];
+    return nodes.length === 0 ? [] : [titled(list, title, textEntries([...nodes.slice(0, mostNodes).map((node) => [node]), ...more]))];
+  });
 }
 
 function endSections({ remaining, stricter, failures, command, errors = [] }: ImportReport, manifests: number): readonly Section[] {

@@ -1,19 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
+import { resolve } from "node:path";
 import { cachedReads, type RunReads } from "../../core/engine/reads/cached-reads.ts";
 import { readAccount, readWhole } from "../../core/engine/reads/read-account.ts";
 import { scopeOf } from "../../core/engine/scope.ts";
 import { kindNamed, kinds, lists } from "../../core/kinds/index.ts";
 import type { Account } from "../../core/kinds/kind.ts";
+import { assets, integrations } from "../../core/kinds/lists.ts";
 import { accountLists } from "../../core/kinds/lookup.ts";
-import { isSchemaConfig } from "../../core/kinds/manifests.ts";
+import { isSchemaConfig, kindNames } from "../../core/kinds/manifests.ts";
 import { nameMatcher, namesMatcher } from "../../core/kinds/patterns/names.ts";
 import { withIdentities } from "../../core/kinds/select.ts";
 import { boundaryOf, refuseOutside } from "../../core/manifests/boundary.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
 import { type Address, byText, kindOf } from "../../core/model/address.ts";
 import { DimsyncError, refuseErrors } from "../../core/model/errors.ts";
+import type { LiveIntegration } from "../../core/model/live.ts";
 import type { Manifest } from "../../core/model/manifest.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import { systemClock } from "../../core/model/runtime/clock.ts";
@@ -21,10 +24,11 @@ import { withRecords } from "../../core/operations/open-records.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import type { RunEnvironment } from "../../core/operations/run.ts";
 import { withReads } from "../../core/operations/run.ts";
+import { writeAtomic } from "../../core/records/files/atomic.ts";
 import type { RecordsRun, RecordsState } from "../../core/records/records.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore, grouped } from "../../core/text/lists.ts";
-import { didYouMean } from "../../core/text/suggest.ts";
+import { didYouMean, nearest, suggestion } from "../../core/text/suggest.ts";
 import { type Adoption, adopt } from "./adopt.ts";
 import { type ImportFolders, importFolders, newFilesIn } from "./folder.ts";
 import {
@@ -38,6 +42,7 @@ import {
 } from "./other-targets.ts";
 import { type Imported, type ImportedFile, type ImportReport, importedFile, importReport } from "./report.ts";
 import { importSchemas, unitsById } from "./schemas/import-schemas.ts";
+import { removedBlocks, type StateObject, type TerraformState } from "./terraform.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 export interface ImportProjectOptions {
@@ -47,8 +52,8 @@ export interface ImportProjectOptions {
   readonly out?: string | undefined;
   /** Reports what would be written, and writes nothing. */
   readonly dryRun?: boolean;
-  /** Writes schemas as a literal tree instead of rules. */
-  readonly literal?: boolean;
+  /** What Terraform has managed until now. */
+  readonly state?: TerraformState | undefined;
 }
 
 /** `load`: how the project was loaded. */
@@ -147,7 +152,7 @@ interface ImportInput {
 async function importFrom(open: OpenAccount, given: Project, input: ImportInput): Promise<Imported> {
   const { reads, bind } = open;
   const { folders, others, run, onFile } = input;
-  const { load, addresses, dryRun = false, literal = false } = input.options;
+  const { load, addresses, dryRun = false, state } = input.options;
   const selection = createSelection(addresses ?? []);
   const { target } = given.settings;
   const newFiles = newFilesIn(folders, target, isInUse(others));
@@ -157,15 +162,16 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
     const { account, suspicions } = await wholeAccount(project, open);
     const configs = new Map([...unitsById(account)].map(([id, { manifest }]) => [id, manifest.address]));
     const mayBePinnedElsewhere = (manifest: Manifest): boolean => loadedBy(manifest, others).length > 0;
-    const adoption = adopt({ ...created, account, isSelected, mayBePinnedElsewhere, configOf: (id) => configs.get(id) });
-    return { project, created, account, suspicions, adoption };
+    const { stated, gone } = await statedObjects(state, account, reads);
+    const adoption = adopt({ ...created, account, isSelected, stated, mayBePinnedElsewhere, configOf: (id) => configs.get(id) });
+    return { project, created, account, suspicions, adoption, gone };
   };
   const elsewhere = manifestsElsewhere(given, others);
   const shared =
     elsewhere.length === 0
       ? []
       : sharedManifests(elsewhere, new Set((await adoptIn(withManifests(given, elsewhere))).adoption.addresses), target);
-  const { project, created, account, suspicions, adoption } = await adoptIn(
+  const { project, created, account, suspicions, adoption, gone } = await adoptIn(
     withManifests(
       given,
       shared.map(({ manifest }) => manifest),
@@ -194,7 +200,14 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
     ...adoption.pins.flatMap(([manifest, id]) => writer.setMetadata(manifest, "id", pinsOf(manifest, { [target]: id }, others)) ?? []),
   ];
   await writeObjects(writer, adoption);
-  const schemas = await importSchemas(adoption, { ...created, reads, writer, account: bound, literal, signal, onProgress });
+  const schemas = await importSchemas(adoption, { ...created, reads, writer, account: bound, state, signal, onProgress });
+  if (state !== undefined) {
+    const path = resolve(project.settings.folder, "removed.tf");
+    refuseOutside(boundary, path);
+    const after = removedBlocks(state);
+    if (!dryRun) await writeAtomic(path, after);
+    onFile(importedFile({ path, before: undefined, after, isMetadata: false }, cwd));
+  }
   if (bind !== undefined) await Promise.all([...adoption.bindings].map(([address, binding]) => bind(address, binding)));
   return {
     addresses: [...new Set([...adoption.addresses, ...schemas.addresses])].sort(byText),
@@ -205,9 +218,37 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
       ...targetNotices(shared, (are) => `of other targets ${are} in ${target}, too`),
       ...targetNotices(limited, (are) => `of the manifests ${are} not in ${target}`),
       ...schemas.notices,
+      ...(state?.notices ?? []),
     ],
     failures: [...failures, ...schemas.failures],
+    ...(state === undefined ? {} : { state: { ...schemas.differences, missing: [...gone, ...schemas.differences.missing] } }),
   };
+}
+
+/** The objects of a state that are in the account, as far as it shows them, and the others as sentences. */
+async function statedObjects(state: TerraformState | undefined, account: Account, reads: RunReads) {
+  const { byId, items } = account.list(integrations);
+  const used = new Set(items.flatMap(({ source, destination }) => [source?.id, destination?.id]));
+  const find = async ({ kind, id }: StateObject): Promise<boolean> =>
+    kind === kindNames.integration
+      ? byId.has(id)
+      : used.has(id) || (await reads.one(assets, id)) !== undefined || reads.offers?.("GET /v1/assets/{id}") !== true;
+  const found = await Promise.all((state?.objects ?? []).map(async (one) => [one, await find(one)] as const));
+  const known = new Set(found.map(([{ id }]) => id));
+  const others = items.filter(({ id }) => !known.has(id));
+  return {
+    stated: found.flatMap(([one, isThere]) => (isThere ? [one] : [])),
+    gone: found.flatMap(([one, isThere]) => (isThere ? [] : [goneText(one, one.kind === kindNames.integration ? others : [])])),
+  };
+}
+
+function goneText({ address, id, name: wanted }: StateObject, others: readonly LiveIntegration[]): string {
+  const found = nearest(
+    wanted,
+    others.map(({ name }) => name),
+  );
+  const twin = others.find(({ name }) => name === found);
+  return `${address} ${JSON.stringify(wanted)} (${id}).${twin === undefined ? "" : suggestion(wanted, twin.name, ` (${twin.id})`)}`;
 }
 
 const notLimited = (missing: readonly LimitedManifest[]): string =>

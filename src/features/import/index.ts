@@ -6,7 +6,7 @@ import type { FlagsOf, GlobalFlags, Options } from "../../cli/flags.ts";
 const options = {
   "--out <dir>": "Directory for new files",
   "--dry-run": "Show the changes to the files, but write nothing",
-  "--literal": "Write schemas as a literal tree instead of rules",
+  "--terraform-state <file>": "Also take what a Terraform state (`terraform state pull`) declares; `-` is the standard input",
 } as const satisfies Options;
 
 export interface ImportFlags extends GlobalFlags, FlagsOf<typeof options> {}

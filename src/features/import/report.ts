@@ -13,6 +13,7 @@ import { pathText } from "../../core/text/paths.ts";
 import { shellWord } from "../../core/text/shell.ts";
 import type { FileChange } from "./file-set.ts";
 import type { ImportFailure } from "./other-targets.ts";
+import type { StateDifferences } from "./terraform.ts";
 
 /** What was imported, and what was not. */
 export interface Imported {
@@ -21,6 +22,8 @@ export interface Imported {
   readonly bound: ReadonlyMap<Address, string>;
   readonly notices: readonly string[];
   readonly failures: readonly ImportFailure[];
+  /** How a state of Terraform and the account differ; absent without a state. */
+  readonly state?: StateDifferences;
 }
 
 /** What `dimsync import -o json` prints. */
@@ -32,6 +35,7 @@ export interface ImportReport {
   readonly bindings: Readonly<Record<Address, string>>;
   readonly notices: readonly string[];
   readonly failures: readonly ImportFailure[];
+  readonly state?: StateDifferences;
   /**
    * What the plan after the import contains, one line each; absent after a dry run. Empty if the manifests match the account, or are
    * only stricter, which `notices` says.
@@ -79,6 +83,7 @@ export function importReport({ target, files, imported, plan }: ReportInput): Im
   const isAcceptable = plan !== undefined && plan.manual.length + plan.items.filter(differs).length > 0;
   const stricter = (plan?.items ?? []).filter(isStricter);
   const exits: Exit[] = [];
+  if ((imported.state?.missing ?? []).length > 0) exits.push({ code: 1, reasons: ["not-in-account"] });
   if (imported.failures.length > 0) exits.push({ code: 1, reasons: ["failures"] });
   if (errors.length > 0) exits.push({ code: 1, reasons: ["errors"] });
   if (remaining !== undefined && remaining.length > 0) exits.push({ code: 1, reasons: ["not-empty"] });
@@ -90,6 +95,7 @@ export function importReport({ target, files, imported, plan }: ReportInput): Im
     bindings: Object.fromEntries([...imported.bound].sort(([a], [b]) => byText(a, b))),
     notices: [...imported.notices, ...(plan === undefined ? [] : [...stricterNotices(stricter, target), ...policyNotices(plan)])],
     failures: imported.failures,
+    ...defined({ state: imported.state }),
     ...(remaining === undefined ? {} : { remaining }),
     ...(stricter.length === 0 ? {} : { stricter: changesIn(stricter) }),
     ...(errors.length === 0

@@ -162,13 +162,11 @@ spec:
     expect(await project.read(`manifests/integrations/shop-shard-${shard}.yaml`)).not.toContain("SchemaConfig");
 });
 
-test.each([{}, { literal: true }])(
-  "a rule that hashes by label, for all integrations, wins over what import wrote (%j)",
-  async (options) => {
-    await project.importJson(options);
-    await project.write(
-      "manifests/labels.yaml",
-      `apiVersion: dimsync/v1
+test("a rule that hashes by label, for all integrations, wins over what import wrote", async () => {
+  await project.importJson();
+  await project.write(
+    "manifests/labels.yaml",
+    `apiVersion: dimsync/v1
 kind: Classification
 metadata: { name: personal }
 spec: { labels: [{ label: pii, match: { column: [email, phone] } }] }
@@ -178,15 +176,7 @@ kind: SchemaConfig
 metadata: { name: fleet }
 spec: { integrations: { names: ["*"] }, priority: -5, rules: [{ id: pii, match: { label: pii }, set: { hashed: true } }] }
 `,
-    );
-    const { notices } = await project.importJson(options);
-    expect(notices.join(" ")).toContain("Apply would make 9 changes that protect");
-  },
-);
-
-test("--literal writes a literal tree", async () => {
-  expect((await project.importJson({ literal: true })).remaining).toEqual([]);
-  const text = await project.read("manifests/integrations/orders.yaml");
-  expect(text).not.toContain("rules:");
-  expect(text).toContain("        users: { columns: { password_hash: { enabled: false } } }");
+  );
+  const { notices } = await project.importJson();
+  expect(notices.join(" ")).toContain("Apply would make 9 changes that protect");
 });

@@ -9,7 +9,7 @@ import type { IsLeftOut, NodeChange } from "./evaluation.ts";
 import type { SchemaConfigUnit } from "./units.ts";
 
 /** Whether the service says that requests change nothing of the table: a nested list of another table, for example. */
-const isFixed = ({ enabledPatchSettings: settings }: Pick<LiveTable, "enabledPatchSettings">): boolean =>
+export const isFixed = ({ enabledPatchSettings: settings }: Pick<LiveTable, "enabledPatchSettings">): boolean =>
   isObject(settings) && own(settings, "allowed") === false;
 
 /**

@@ -1,7 +1,7 @@
 import type { RunReads } from "../../../core/engine/reads/cached-reads.ts";
 import { readAhead } from "../../../core/engine/reads/read-account.ts";
 import type { Account } from "../../../core/kinds/kind.ts";
-import { integrationAddress, isSchemaConfig, kindNames, schemaConfigAddress } from "../../../core/kinds/manifests.ts";
+import { integrationAddress, isSchemaConfig, kindNames, schemaConfigAddress, schemasAddress } from "../../../core/kinds/manifests.ts";
 import { readSchemas, type SchemaConfigUnit, schemaUnits } from "../../../core/kinds/schemas.ts";
 import { type Address, kindOf } from "../../../core/model/address.ts";
 import { readOr, ServiceError } from "../../../core/model/errors.ts";
@@ -13,8 +13,9 @@ import { freeName } from "../../../core/text/free-name.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
 import { type DocumentText, schemaConfigText } from "../document-text.ts";
 import type { ImportFailure } from "../other-targets.ts";
+import { type IntendedSchemas, intendedSchemas, type StateDifferences, type TerraformState } from "../terraform.ts";
 import type { Writer } from "../writer.ts";
-import { inferRules, literalSchemas } from "./infer-rules.ts";
+import { inferRules } from "./infer-rules.ts";
 
 interface SchemasInput {
   readonly account: Account;
@@ -24,8 +25,7 @@ interface SchemasInput {
   readonly targets: readonly string[] | undefined;
   /** Addresses of manifests of other targets. */
   readonly taken: ReadonlySet<Address>;
-  /** Writes a literal tree instead of rules. */
-  readonly literal: boolean;
+  readonly state: TerraformState | undefined;
   readonly signal: AbortSignal;
   readonly onProgress?: OnProgress | undefined;
 }
@@ -35,6 +35,7 @@ interface ImportedSchemas {
   readonly addresses: readonly Address[];
   readonly notices: readonly string[];
   readonly failures: readonly ImportFailure[];
+  readonly differences: StateDifferences;
 }
 
 /** The import so far. */
@@ -46,18 +47,27 @@ interface Draft extends SchemasInput {
   readonly addresses: Address[];
   readonly notices: string[];
   readonly failures: ImportFailure[];
+  readonly differences: { readonly [List in keyof StateDifferences]: string[] };
 }
 
 /** Reads the schemas of the adopted integrations that no SchemaConfig selects one after the other, and writes each one's file. Throws what the reads and the writer throw. */
 export async function importSchemas(adoption: Adoption, input: SchemasInput): Promise<ImportedSchemas> {
   const { reads, writer, account, onProgress } = input;
   const takenNames = new Set(account.manifests.filter(isSchemaConfig).map(({ name }) => name));
-  const draft: Draft = { ...input, units: unitsById(account), takenNames, addresses: [], notices: [], failures: [] };
+  const draft: Draft = {
+    ...input,
+    units: unitsById(account),
+    takenNames,
+    addresses: [],
+    notices: [],
+    failures: [],
+    differences: { missing: [], neverKept: [], readable: [] },
+  };
   const total = adoption.integrations.length;
   let done = 0;
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
   const read = async ({ live }: NamedIntegration) =>
-    draft.units.has(live.id)
+    draft.units.has(live.id) && input.state?.schemas.has(live.id) !== true
       ? undefined
       : await readOr(
           () => readSchemas(reads, live.id),
@@ -75,8 +85,8 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
     onProgress?.({ type: "step", phase: "read", done: ++done, total, label: integrationAddress(name) });
   }
   writer.end();
-  const { addresses, notices, failures } = draft;
-  return { addresses, notices, failures };
+  const { addresses, notices, failures, differences } = draft;
+  return { addresses, notices, failures, differences };
 }
 
 /** What decides for each integration that a SchemaConfig selects, by live id. */
@@ -91,8 +101,8 @@ function documentsOf({ documents }: Adoption, name: string): readonly [readonly 
 }
 
 /** Adopts the schemas of one integration, and returns its new SchemaConfig if there is one. */
-function adoptSchemas(draft: Draft, { name }: NamedIntegration, read: LiveSchemas | ServiceError): DocumentText | undefined {
-  const { notices, failures } = draft;
+function adoptSchemas(draft: Draft, { name, live }: NamedIntegration, read: LiveSchemas | ServiceError): DocumentText | undefined {
+  const { notices, failures, state, units } = draft;
   if (read instanceof ServiceError) {
     failures.push({ address: schemaConfigAddress(name), message: read.message });
     return undefined;
@@ -102,7 +112,11 @@ function adoptSchemas(draft: Draft, { name }: NamedIntegration, read: LiveSchema
     notices.push(
       `${counted(left, "name")} in the schemas of ${integrationAddress(name)} ${left === 1 ? "contains" : "contain"} a NUL character, which manifests cannot contain, and ${left === 1 ? "is" : "are"} not imported.`,
     );
-  if (Object.keys(schemas).length > 0) return createConfig(draft, name, schemas);
+  const intended = intendedSchemas(schemas, state?.schemas.get(live.id) ?? {});
+  for (const [list, nodes] of Object.entries(draft.differences) as (readonly [keyof StateDifferences, string[]])[])
+    for (const node of intended[list]) nodes.push(`${schemasAddress(name)} ${node}`);
+  if (units.has(live.id)) return undefined;
+  if (Object.keys(schemas).length > 0) return createConfig(draft, name, intended);
   notices.push(
     `The service shows no schemas of ${integrationAddress(name)}, so import wrote no SchemaConfig for it. If it shows some later, run import again.`,
   );
@@ -110,12 +124,8 @@ function adoptSchemas(draft: Draft, { name }: NamedIntegration, read: LiveSchema
 }
 
 /** A new SchemaConfig for what is off or hashed. */
-function createConfig(
-  { targets, taken, takenNames, literal, addresses }: Draft,
-  name: string,
-  live: LiveSchemas,
-): DocumentText | undefined {
-  const spec = specFor(name, live, literal);
+function createConfig({ targets, taken, takenNames, addresses }: Draft, name: string, intended: IntendedSchemas): DocumentText | undefined {
+  const spec = specFor(name, intended);
   if (spec === undefined) return undefined;
   const configName = freeName(name, (one) => takenNames.has(one) || taken.has(schemaConfigAddress(one)));
   const document = schemaConfigText(configName, spec, { targets });
@@ -125,11 +135,9 @@ function createConfig(
 }
 
 /** Undefined if the account protects nothing there. */
-function specFor(integration: string, live: LiveSchemas, literal: boolean): SchemaConfigSpec | undefined {
-  const { rules, schemas } = literal ? { rules: [], schemas: literalSchemas(live) } : inferRules(live);
-  const hasTree = Object.keys(schemas).length > 0;
-  if (rules.length === 0 && !hasTree) return undefined;
-  return { integration, missing: "warn", ...(rules.length === 0 ? {} : { rules }), ...(hasTree ? { schemas } : {}) };
+function specFor(integration: string, { schemas, expect }: IntendedSchemas): SchemaConfigSpec | undefined {
+  const filled = Object.entries({ ...inferRules(schemas), expect }).filter(([, part]) => Object.keys(part).length > 0);
+  return filled.length === 0 ? undefined : { integration, missing: "warn", ...Object.fromEntries(filled) };
 }
 
 /** The schemas, tables and columns whose names manifests can contain, and how many others there are, not counting what is below them. */

@@ -171,10 +171,7 @@ function offRules({ level, key }: Off, nodes: readonly (readonly [name: string, 
   return names.length === 0 ? [] : [{ id: `live-${level}-off${isAll ? "-all" : ""}`, match: { [key]: names }, set: { enabled: false } }];
 }
 
-/** Everything that is off or hashed, as a literal tree, by name. */
-export const literalSchemas = (live: LiveSchemas): SchemaTree => protectedIn(live, () => true);
-
-/** The same of what no rule is written for: nodes that no pattern can name, and columns of tables that are off. */
+/** A literal tree of what no rule is written for: nodes that no pattern can name, and columns of tables that are off. */
 const withoutRules = (live: LiveSchemas, profiles: ReadonlyMap<string, SchemaProfile>): SchemaTree =>
   protectedIn(live, (path) => {
     const [schema = "", table = "", column] = path;
