@@ -137,7 +137,7 @@ test("stdout belongs to the format that asks for it, and the step still has outp
 test("a comment that cannot be written is a warning: the plan and its exit code stay as they are", async () => {
   const github = await startGithub();
   const { runInRequest, outputs, summary } = startCheckout();
-  github.refuse = { matches: /^POST/u, status: 422, times: 1, message: "Validation Failed" };
+  github.refuse = { matches: /^POST .*comments$/u, status: 422, times: 1, message: "Validation Failed" };
   const { code, stderr } = await runInRequest(github.url, "plan", "-t", "a", "-t", "b");
   expect(code, stderr).toBe(0);
   expect(stderr).toMatch(
@@ -275,8 +275,8 @@ spec: { integration: forum, rules: [{ match: { column: "*" }, set: { enabled: tr
     /`Integration\/forum` `released`<br>It is not managed any more, with \d+ columns?\. dimsync sends nothing/u,
   );
   expect(comment?.body).toMatch(/### Not from this pull request \(\d+\)\n\n- \d+ changes? (?:is|are) not from this pull request/u);
-  // Each start takes milliseconds. cat-file prints the commits, the files of the base, and what lines are compared with.
-  const once = ["diff-tree", "fetch", "ls-files", "ls-tree", "remote", "rev-parse"];
+  // Each start takes milliseconds. ls-files lists what is tracked below .dimsync and what git ignores; cat-file prints the commits, the files of the base, and what lines are compared with.
+  const once = ["diff-tree", "fetch", "ls-files", "ls-files", "ls-tree", "remote", "rev-parse"];
   expect(commands()).toEqual(["cat-file", "cat-file", "cat-file", ...once]);
 });
 
@@ -329,7 +329,7 @@ spec: { severity: error, when: { column: { name: "*" } }, require: { hashed: tru
 test("an issue that cannot be opened leaves the others, and the job fails only because of the drift", async () => {
   const github = await startGithub();
   const { runInRequest } = startCheckout();
-  github.refuse = { matches: /^POST/u, status: 422, times: 1 };
+  github.refuse = { matches: /^POST .*issues$/u, status: 422, times: 1 };
   expect((await runInRequest(github.url, "drift", "-t", "a", "-t", "b")).code).toBe(2);
   expect(github.issues).toMatchObject([{ state: "open", body: expect.stringContaining(driftMarker("", "b")) }]);
   github.refuse = { matches: /issues$/u, status: 410, times: 9, message: "Issues are disabled for this repo" };

@@ -19,13 +19,15 @@ export const gitlabToken = "t";
 interface GitlabProject {
   readonly notes?: GitlabNote[];
   readonly issues?: GitlabIssue[];
+  /** The last commit of the merge request; absent: GitLab does not say. */
+  readonly head?: string;
 }
 
 /**
  * The part of GitLab's REST interface that dimsync uses: the notes of merge request 3, and the issues
  * of project 12, for the token of user 5. Returns its URL.
  */
-export async function startGitlab({ notes = [], issues = [] }: GitlabProject) {
+export async function startGitlab({ notes = [], issues = [], head }: GitlabProject) {
   const { url: origin } = await serve((request, response) => {
     const text = request.body;
     const reply = (status: number, value: unknown): void =>
@@ -39,6 +41,7 @@ export async function startGitlab({ notes = [], issues = [] }: GitlabProject) {
     if (request.headers["private-token"] !== gitlabToken) reply(401, { message: "401 Unauthorized" });
     else if (call === "GET /user") reply(200, { id: 5 });
     else if (call === "GET /notes") reply(200, notes);
+    else if (call === "GET ") reply(200, { sha: head });
     else if (/^GET \/repository\/commits\/[0-9a-f]+$/u.test(call.replace("/merge_requests", "")))
       reply(200, [
         { iid: 2, state: "opened" },
