@@ -25,7 +25,7 @@ export const unbindCommand = declared({
 });
 
 const resolveOptions = {
-  "--created <id>": "The object was created with this id. Checked against the account and the audit log",
+  "--created <id>": "The object was created with this id. Checked against the lists of the account",
   "--not-created": "The object was not created",
   "--reason <text>": "Why what was kept hashed or disabled is given up",
 } as const satisfies Options;

@@ -1,8 +1,6 @@
 import type { Context } from "../../cli/context.ts";
 import { nodePath } from "../../cli/node-path.ts";
 import { loadOneProject } from "../../cli/project.ts";
-import { hasWord, parseEvent, wordsIn } from "../../core/drift/event-matching.ts";
-import { auditEvidence, describeEntry, isAboutAsset, isBefore, newestEntries } from "../../core/engine/reads/audit-log.ts";
 import { kindNamed, lists } from "../../core/kinds/index.ts";
 import { assets, integrations } from "../../core/kinds/lists.ts";
 import type { Project } from "../../core/manifests/project.ts";
@@ -117,9 +115,8 @@ interface NamedObject {
 }
 
 /**
- * Checks that this create can have made the object `id`: by the records, by what lists show, and by the audit log, which is the only
- * evidence for an asset that no integration uses. Returns why that could not be checked, or undefined. Throws E_NOT_FOUND and
- * E_OTHER_OBJECT.
+ * Checks that this create can have made the object `id`: by the records, and by the lists that could show it. Returns why that could not be
+ * checked, or undefined. Throws E_NOT_FOUND and E_OTHER_OBJECT.
  */
 async function checkCreatedObject(
   intent: OpenIntent,
@@ -180,12 +177,6 @@ async function checkListed(
     throw missing(intent.address, `The account has no ${what} with the id ${JSON.stringify(id)}.`, `dimsync get ${what}s`);
   const name = live.name ?? "";
   if (alike?.includes(id) === false) throw other(named, `that is ${JSON.stringify(name)}, and the create was for ${keyOf(intent)}`);
-  if (alike?.length === 1) return;
-  // Somebody else may have created an equal one at the same time.
-  const own = await auditEvidence(reads, { ...intent, name });
-  const withId = (one: string) => own.find(({ event }) => hasWord(event.toLowerCase(), one));
-  const created = withId(id) === undefined ? alike?.map(withId).find((found) => found !== undefined) : undefined;
-  if (created !== undefined) throw other(named, `the audit log shows what that run created: ${describeEntry(created)}`);
 }
 
 /** The same for an object that is in no list. */
@@ -199,26 +190,10 @@ async function checkUnlisted(named: NamedObject, alike: readonly string[] = [], 
   const live = (await reads.list(integrations)).items;
   const user = live.find(({ source, destination }) => source?.id === id || destination?.id === id);
   const shown = user?.source?.id === id ? user.source : user?.destination;
-  if (user === undefined || shown === undefined) return checkAuditLog(named, reads);
+  if (user === undefined || shown === undefined)
+    return `It could not be checked that ${intent.address} is ${id}: dimsync has no request that reads assets, and no integration shows it.`;
   const { name, type } = shown;
   throw other(named, `the integration ${JSON.stringify(user.name)} shows it as ${JSON.stringify(name)} (${type})`);
-}
-
-/** What the log says about an object that cannot be read. Its text is not specified, so only what is certain counts. */
-async function checkAuditLog(named: NamedObject, reads: Reads): Promise<string | undefined> {
-  const { intent, id } = named;
-  const name = intent.naturalKey?.["name"] ?? "";
-  const own = (await auditEvidence(reads, { ...intent, name })).map(parseEvent).filter(isAboutAsset);
-  if (own.some(({ text }) => hasWord(text, id))) return undefined;
-  const created = own.find(({ unquoted }) => wordsIn(unquoted).some((word) => /\d/u.test(word)));
-  if (created !== undefined) throw other(named, `the audit log shows what that run created: ${describeEntry(created.entry)}`);
-  const about = (await newestEntries(reads)).items.map(parseEvent).filter((event) => isAboutAsset(event) && hasWord(event.text, id));
-  const different = about.find(
-    ({ entry, unquoted, quoted }) => isBefore(entry, intent) || (unquoted.includes("creat") && quoted.size > 0 && !quoted.has(name)),
-  );
-  if (different !== undefined) throw other(named, `the audit log shows what it is: ${describeEntry(different.entry)}`);
-  if (about.some(({ quoted }) => quoted.has(name))) return undefined;
-  return `It could not be checked that ${intent.address} is ${id}: dimsync has no request that reads assets, and no integration or entry of the audit log shows it.`;
 }
 
 const missing = (address: string, what: string, command?: string): DimsyncError =>

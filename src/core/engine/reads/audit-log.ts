@@ -101,17 +101,13 @@ export const newestEntries = (reads: Reads): Promise<NewestEntries> =>
 export function assetCreations(entries: readonly AuditEntry[], name: string, knownIds: ReadonlySet<string>): readonly AuditEntry[] {
   return entries.filter(({ event }) => {
     const isKnown = event.split(/[\s"'`“”‘’«»(),;:]+/u).some((word) => knownIds.has(word));
-    return isAboutAsset({ text: event }) && !isKnown && /\bcreat/iu.test(event) && quotes(event, name);
+    return isAboutAsset(event) && !isKnown && /\bcreat/iu.test(event) && quotes(event, name);
   });
 }
 
 /** Whether the text of an event says so, or names no other kind of object. */
-export const isAboutAsset = ({ text }: { readonly text: string }): boolean =>
+const isAboutAsset = (text: string): boolean =>
   /\bassets?\b/iu.test(text) || !/\b(?:integration|tag|user|schema|column|table|relation|key)s?\b/iu.test(text);
-
-/** Whether an entry is certainly older than a create that was sent: the clocks may differ. */
-export const isBefore = ({ timestamp }: AuditEntry, { at }: Pick<SentCreate, "at">): boolean =>
-  Date.parse(timestamp) < Date.parse(at) - clockSkewMs;
 
 /** `Asset d-12 "Lake" created (2026-02-02T09:30:00Z, dana@example.com)` */
 export function describeEntry({ event, timestamp, actor }: AuditEntry): string {
