@@ -43,9 +43,9 @@ try {
     process.stdout.write(`  ${target}: ${exposed} exposed, ${differences} different (mode ${mode})\n`);
   say("Dana turns off hashing of customers.email in oslo, without dimsync. The next check finds it, and mode protect repairs it:");
   await unhash("oslo");
-  await until(async () => (await account(url, "oslo")).repaired.length > 0);
-  const { repaired } = await account(url, "oslo");
-  for (const { path, event, doneAt } of repaired) process.stdout.write(`  ${path}: ${event}; repaired ${doneAt}\n`);
+  await until(async () => (await account(url, "oslo")).repairs.some(({ doneAt }) => doneAt !== undefined));
+  const { repairs } = await account(url, "oslo");
+  for (const { path, event, doneAt } of repairs) process.stdout.write(`  ${path}: ${event}; repaired ${doneAt}\n`);
   if (process.argv.includes("--keep")) {
     say(`The page is ${url}. Press Ctrl-C to stop.`);
     await new Promise((resolve) => process.once("SIGINT", resolve));

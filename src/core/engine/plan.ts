@@ -27,7 +27,6 @@ export type PlanHead = Pick<
   | "git"
   | "protected"
   | "partial"
-  | "loosenedSince"
   | "options"
   | "manifestDigest"
   | "elsewhere"

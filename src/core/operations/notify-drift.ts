@@ -27,19 +27,13 @@ interface Notification {
 export async function notifyDrift(
   { settings }: Pick<Project, "settings">,
   report: Plan,
-  { webhook: { url: reference, format }, warn }: Notification,
+  { webhook, warn }: Notification,
   { env, signal }: Pick<RunEnvironment, "env" | "signal">,
 ): Promise<void> {
   try {
-    const url = (await resolveAll([reference], settings, env, signal)).get(secretKey(reference));
-    if (url === undefined) return;
     const [summary, previous] = [driftSummary(report), await readLastNotified(settings)];
     if (previous === undefined ? summary.exit === 0 : previous === summary.fingerprint) return;
-    const requestTo = ({ hostname }: URL) => {
-      const body = notificationBody({ report, summary, previous }, hostname === "hooks.slack.com" ? "slack" : (format ?? "json"));
-      return { method: "POST", headers: jsonHeaders, body: masked(body) } as const;
-    };
-    const failure = await callWebhook(url, requestTo, { env, signal });
+    const failure = await postTo(webhook, (format) => notificationBody({ report, summary, previous }, format), { settings, env, signal });
     if (failure === undefined) await saveLastNotified(settings, summary.fingerprint);
     else warn(`The webhook was not notified: ${failure}. The report is complete, and the next run tries again.`);
   } catch (error) {
@@ -48,6 +42,18 @@ export async function notifyDrift(
     const errors = error instanceof ProblemsError ? error.problems : [error];
     for (const { message } of errors) warn(`The webhook was not notified: ${message}`);
   }
+}
+
+/** Posts to a webhook once. Returns why it was not accepted, as a clause; undefined if it was. Throws as `resolveAll` and `callWebhook` do. */
+export async function postTo(
+  { url: reference, format = "json" }: NotifySettings,
+  bodyIn: (format: "json" | "slack") => string,
+  { settings, env, signal }: Pick<Project, "settings"> & Pick<RunEnvironment, "env" | "signal">,
+): Promise<string | undefined> {
+  const url = (await resolveAll([reference], settings, env, signal)).get(secretKey(reference));
+  if (url === undefined) return "its URL has no value";
+  const bodyFor = ({ hostname }: URL): string => masked(bodyIn(hostname === "hooks.slack.com" ? "slack" : format));
+  return await callWebhook(url, (to) => ({ method: "POST", headers: jsonHeaders, body: bodyFor(to) }), { env, signal });
 }
 
 type Settings = Project["settings"];

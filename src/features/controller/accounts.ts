@@ -12,11 +12,13 @@ export interface Account {
   readonly mode: ControllerMode;
   readonly labels: Readonly<Record<string, string>>;
   readonly everyMs: number;
+  /** Incremented by each write of a check, which writes nothing if another worker has written since it read the row. */
+  readonly version: number;
+  /** Now, by the clock of the database. */
+  readonly readAt: string;
   readonly isDue: boolean;
   /** Not checked within three intervals. */
   readonly isStale: boolean;
-  /** Now, by the clock of the database. */
-  readonly readAt: string;
   /** Of the last check that read everything; null before. */
   readonly checkedAt: string | null;
   readonly durationMs: number | null;
@@ -30,6 +32,8 @@ export interface Account {
   /** When a check first found something exposed. */
   readonly exposedSince: string | null;
   readonly findings: readonly Finding[];
+  /** Of the last seven days, oldest first. */
+  readonly repairs: readonly Repair[];
   /** Why the last check failed. */
   readonly error: string | null;
   readonly failures: number;
@@ -57,49 +61,66 @@ export interface Finding {
   readonly event?: string;
 }
 
-export type Registration = Pick<Account, "target" | "host" | "mode" | "labels" | "everyMs">;
-
-/** Stores the targets of the checkout. `unknown`: those that cannot be loaded. Accounts that no worker has seen for an hour are forgotten. */
-export async function registerAccounts({ rows }: Database, all: readonly Registration[], unknown: readonly string[]): Promise<void> {
-  await rows(
-    `insert into dimsync_controller.account as a (target, host, mode, labels, every_ms)
-      select target, host, mode, labels, "everyMs" from jsonb_to_recordset($1::jsonb) as x(target text, host text, mode text, labels jsonb, "everyMs" bigint)
-      on conflict (target) do update set host = excluded.host, mode = excluded.mode, labels = excluded.labels, every_ms = excluded.every_ms, seen_at = now(),
-        next_at = case when excluded.every_ms < a.every_ms then now() else a.next_at end
-      returning 1 as one`,
-    [jsonParameter(all)],
-  );
-  await rows("update dimsync_controller.account set seen_at = now() where target = any($1::text[]) returning 1 as one", [unknown]);
-  await rows("delete from dimsync_controller.account where seen_at < now() - interval '1 hour' returning 1 as one");
-  await rows("delete from dimsync_controller.repair where at < now() - interval '7 days' returning 1 as one");
+/** A change that a repair reverts. */
+export interface Repair extends Omit<Finding, "isExposed"> {
+  /** When a check found it protected again; absent while it is sent. */
+  readonly doneAt?: string;
+  /** Whether the webhook has accepted a message about it. */
+  readonly isTold?: boolean;
 }
 
-export const dueAccounts = ({ rows }: Database): Promise<readonly Pick<Account, "target" | "host">[]> =>
-  rows("select target, host from dimsync_controller.account where next_at <= now() order by next_at");
+export type Registration = Pick<Account, "target" | "host" | "mode" | "labels" | "everyMs">;
+
+/** Stores the targets of the checkout that could be loaded. Accounts that no worker has seen for an hour are forgotten. Those of `names` that are due. */
+export async function registerAccounts(
+  { rows }: Database,
+  all: readonly Registration[],
+  names: readonly string[],
+): Promise<readonly Pick<Registration, "target" | "host">[]> {
+  await rows(
+    `insert into dimsync_controller.account as a (target, host, mode, labels, every_ms)
+      select target, host, mode, labels, "everyMs" from jsonb_to_recordset($1::jsonb) as x(target text, host text, mode text, labels jsonb, "everyMs" integer)
+      on conflict (target) do update set host = excluded.host, mode = excluded.mode, labels = excluded.labels, every_ms = excluded.every_ms,
+        next_at = case when excluded.every_ms < a.every_ms then now() else a.next_at end`,
+    [jsonParameter(all)],
+  );
+  const seen = await rows<Pick<Account, "target" | "host" | "isDue">>(
+    `update dimsync_controller.account set seen_at = now() where target = any($1::text[]) returning target, host, next_at <= now() as "isDue"`,
+    [names],
+  );
+  await rows("delete from dimsync_controller.account where seen_at < now() - interval '1 hour'");
+  return seen.filter(({ isDue }) => isDue);
+}
 
 /** All, or one: worst first. */
 export function listAccounts({ rows }: Database, target?: string): Promise<readonly Account[]> {
   const isStale = "now() - coalesce(checked_at, added_at) > 3 * every_ms * interval '1 ms'";
   return rows(
-    `select target, host, mode, labels, every_ms as "everyMs", next_at <= now() as "isDue", ${isStale} as "isStale", now() as "readAt",
-      checked_at as "checkedAt", duration_ms as "durationMs", commit, commit_at as "commitAt", exposed, differences, manual,
-      policy, exposed_since as "exposedSince", findings::json as findings, error, failures, locked, sending, notified
+    `select target, host, mode, labels, every_ms as "everyMs", version, now() as "readAt", next_at <= now() as "isDue", ${isStale} as "isStale",
+      checked_at as "checkedAt", duration_ms as "durationMs", commit, commit_at as "commitAt", exposed, differences, manual, policy,
+      exposed_since as "exposedSince", findings::json as findings, repairs::json as repairs, error, failures, locked, sending, notified
       from dimsync_controller.account where $1::text is null or target = $1
       order by exposed > 0 desc, error is not null desc, ${isStale} desc, exposed desc, differences + manual + policy desc, target`,
     [target ?? null],
   );
 }
 
+/** The repairs that were done in so many days. */
+export const repairsOf = ({ repairs, readAt }: Account, days: number): readonly (Repair & { readonly doneAt: string })[] =>
+  repairs.flatMap(({ doneAt, ...repair }) =>
+    doneAt !== undefined && Date.parse(readAt) - Date.parse(doneAt) < days * 86_400_000 ? [{ ...repair, doneAt }] : [],
+  );
+
 export const readAccount = async (database: Database, target: string): Promise<Account | undefined> =>
   (await listAccounts(database, target))[0];
 
 /** The last DriftReport of the account. */
-export async function readReport({ rows }: Database, target: string): Promise<Plan | undefined> {
-  const [row] = await rows<{ readonly report: Plan | null }>("select report::json from dimsync_controller.account where target = $1", [
-    target,
-  ]);
-  return row?.report ?? undefined;
-}
+export const readReport = async ({ rows }: Database, target: string): Promise<Plan | undefined> =>
+  (
+    await rows<{ readonly report: Plan }>("select report::json from dimsync_controller.account where target = $1 and report is not null", [
+      target,
+    ])
+  )[0]?.report;
 
 export interface Commit {
   readonly id: string;
@@ -111,115 +132,69 @@ export interface Commit {
 export interface Found {
   /** Absent if the account could not be read, and nothing worse is known than before. */
   readonly known?: (Pick<Account, "exposed" | "differences" | "manual" | "policy" | "findings"> & { readonly report: Plan }) | undefined;
+  /** All that is exposed; absent if the account could not be read completely. */
+  readonly exposed?: readonly Finding[] | undefined;
   readonly error?: string | undefined;
   readonly locked?: string | undefined;
 }
 
-/** The account as it was when the check began, and the commit of the checkout. */
-export interface Checked {
-  readonly before: Account;
-  readonly commit: Commit | undefined;
-}
-
-/** The row is as the check found it, or another worker has checked the same commit. */
-const isCurrent = "(a.commit is not distinct from f.seen or a.commit is not distinct from f.commit)";
 const mostFindings = 200;
 
 /**
- * Stores what a check found. The next one comes after the interval, which doubles with each failure in a row, up to a day. False if another
- * worker has stored a newer commit meanwhile: then nothing is stored.
+ * Stores what a check found; `before` is the row as it was. The next one comes after the interval, which doubles with each failure in a row,
+ * up to a day. False if another worker has written meanwhile: then nothing is stored.
  */
 export async function storeFound(
   { rows }: Database,
-  { known, error, locked }: Found,
-  { before, commit, ms }: Checked & { readonly ms: number },
+  before: Account,
+  { known, exposed: open, error, locked, commit, ms }: Found & { readonly commit: Commit | undefined; readonly ms: number },
 ): Promise<boolean> {
   // Of a check that could not read the account, what was known stays.
-  const { exposed, differences, manual, policy, findings: all } = known ?? before;
-  const findings = JSON.stringify(all.slice(0, mostFindings));
-  const of = { seen: before.commit, commit: commit?.id, commit_at: commit?.at, ms: Math.round(ms) };
+  const { exposed, differences, manual, policy, findings } = known ?? before;
+  const isOpen = ({ address, path }: Repair): boolean => open?.some((one) => one.address === address && one.path === path) ?? true;
+  // Also those that a worker sent that was killed.
+  const doneAt = new Date(Date.parse(before.readAt) + ms).toISOString();
+  const repairs = before.repairs.map((repair) => (repair.doneAt !== undefined || isOpen(repair) ? repair : { ...repair, doneAt }));
+  const texts = { findings: JSON.stringify(findings.slice(0, mostFindings)), repairs: JSON.stringify(repairs) };
   const stored = await rows(
-    `update dimsync_controller.account a set error = f.error, locked = f.locked, duration_ms = f.ms, findings = f.findings, sending = null,
-      exposed = f.exposed, differences = f.differences, manual = f.manual, policy = f.policy, report = coalesce($3, report),
+    `update dimsync_controller.account a set version = version + 1, error = f.error, locked = f.locked, duration_ms = f.ms, findings = f.findings,
+      repairs = f.repairs, sending = null, exposed = f.exposed, differences = f.differences, manual = f.manual, policy = f.policy, report = coalesce($4, report),
       exposed_since = case when f.exposed > 0 then coalesce(exposed_since, now()) end, failures = case when f.error is null then 0 else failures + 1 end,
       next_at = now() + least(86400000, every_ms * case when f.error is null then 1 else 2 ^ least(failures + 1, 20) end) * (0.9 + random() * 0.2) * interval '1 ms',
       checked_at = case when f.error is null then now() else checked_at end, commit = coalesce(f.commit, a.commit), commit_at = coalesce(f.commit_at, a.commit_at)
-      from jsonb_to_record($2::jsonb) as f(error text, locked text, ms integer, findings text, exposed integer, differences integer, manual integer,
-        policy integer, seen text, commit text, commit_at timestamptz)
-      where target = $1 and ${isCurrent} returning 1 as one`,
+      from jsonb_to_record($3::jsonb) as f(error text, locked text, ms integer, findings text, repairs text, exposed integer, differences integer,
+        manual integer, policy integer, commit text, commit_at timestamptz)
+      where target = $1 and version = $2 returning 1`,
     [
       before.target,
-      jsonParameter({ ...of, error, locked, exposed, differences, manual, policy, findings }),
+      before.version,
+      jsonParameter({
+        error,
+        locked,
+        exposed,
+        differences,
+        manual,
+        policy,
+        ms: Math.round(ms),
+        commit: commit?.id,
+        commit_at: commit?.at,
+        ...texts,
+      }),
       known === undefined ? null : JSON.stringify(known.report),
     ],
   );
   return stored.length > 0;
 }
 
-export async function noteNotified({ rows }: Database, target: string, fingerprint: string): Promise<void> {
-  await rows("update dimsync_controller.account set notified = $2 where target = $1 returning 1 as one", [target, fingerprint]);
-  await rows("update dimsync_controller.repair set told = true where target = $1 and done_at is not null returning 1 as one", [target]);
-}
-
-/** A change that a repair has reverted. */
-export interface DoneRepair {
-  readonly target: string;
-  readonly address: string;
-  readonly path: string;
-  /** Who had made it and when, if an event names it. */
-  readonly actor: string | null;
-  readonly changedAt: string | null;
-  /** An event about the object, if none names the node. */
-  readonly event: string | null;
-  readonly doneAt: string;
-  /** Now, by the clock of the database. */
-  readonly readAt: string;
-  /** Whether the webhook has accepted a message about it. */
-  readonly told: boolean;
-}
-
-/** The changes that were reverted three times in a day: protect does not fight people. */
-export const stoppedRepairs = ({ rows }: Database, target: string): Promise<readonly Pick<DoneRepair, "address" | "path">[]> =>
-  rows(
-    `select address, path from dimsync_controller.repair where target = $1 and done_at > now() - interval '1 day'
-      group by address, path having count(*) >= 3`,
-    [target],
-  );
-
-/** Stores what is about to be sent. False if another worker has checked a newer commit meanwhile: then nothing may be sent. */
-export async function beginRepairs(
+/** Stores repairs, with what is being sent. False if another worker has written meanwhile. */
+export const storeRepairs = async (
   { rows }: Database,
-  repairs: readonly Pick<DoneRepair, "address" | "path" | "actor" | "changedAt" | "event">[],
-  { before, commit, what }: Checked & { readonly what: string },
-): Promise<boolean> {
-  const begun = await rows(
-    `update dimsync_controller.account a set sending = f.what from jsonb_to_record($2::jsonb) as f(what text, seen text, commit text)
-      where target = $1 and ${isCurrent} returning 1 as one`,
-    [before.target, jsonParameter({ what, seen: before.commit, commit: commit?.id })],
-  );
-  if (begun.length === 0) return false;
-  await rows("delete from dimsync_controller.repair where target = $1 and done_at is null returning 1 as one", [before.target]);
-  await rows(
-    `insert into dimsync_controller.repair (target, address, path, actor, changed_at, event) select $1, address, path, actor, "changedAt", event
-      from jsonb_to_recordset($2::jsonb) as x(address text, path text, actor text, "changedAt" timestamptz, event text) returning 1 as one`,
-    [before.target, jsonParameter(repairs)],
-  );
-  return true;
-}
-
-/** Of the repairs that were sent, also by a worker that was killed: those that are not exposed any more are done. */
-export async function endRepairs({ rows }: Database, target: string, exposed: readonly Finding[]): Promise<void> {
-  await rows(
-    `update dimsync_controller.repair r set done_at = now() where target = $1 and done_at is null and not exists
-      (select from jsonb_to_recordset($2::jsonb) as x(address text, path text) where x.address = r.address and x.path = r.path) returning 1 as one`,
-    [target, jsonParameter(exposed)],
-  );
-}
-
-/** What was repaired in the last day, or is not told yet. Newest first. */
-export const doneRepairs = ({ rows }: Database, target?: string): Promise<readonly DoneRepair[]> =>
-  rows(
-    `select target, address, path, actor, changed_at as "changedAt", event, done_at as "doneAt", now() as "readAt", told from dimsync_controller.repair
-      where done_at is not null and (not told or done_at > now() - interval '1 day') and ($1::text is null or target = $1) order by done_at desc, address, path`,
-    [target ?? null],
-  );
+  { target, version }: Account,
+  { repairs, sending, notified }: Pick<Account, "repairs" | "sending" | "notified">,
+): Promise<boolean> =>
+  (
+    await rows(
+      "update dimsync_controller.account set version = version + 1, repairs = $3, sending = $4, notified = $5 where target = $1 and version = $2 returning 1",
+      [target, version, JSON.stringify(repairs), sending, notified],
+    )
+  ).length > 0;

@@ -14,7 +14,7 @@ import { actorText, attributionText } from "../../core/render/report/attribution
 import { visible } from "../../core/text/control-characters.ts";
 import { andMore, joinParts } from "../../core/text/lists.ts";
 import { pathText, spaced, wholePath } from "../../core/text/paths.ts";
-import { type Account, beginRepairs, type Checked, endRepairs, type Finding, type Found, stoppedRepairs, storeFound } from "./accounts.ts";
+import { type Account, type Finding, type Found, type Repair, repairsOf, storeFound, storeRepairs } from "./accounts.ts";
 import { type Checkout, errorText } from "./checkout.ts";
 import type { Database } from "./database.ts";
 import type { Log } from "./log.ts";
@@ -37,7 +37,7 @@ export async function checkAccount(account: Account, options: CheckOptions): Pro
   const log: Log = (message, level) => options.log(message, { account: account.target, ...level });
   const { commit: known, commitAt } = account;
   // At once: the checkout may be loaded again meanwhile.
-  const [target, checked] = [checkout.target(account.target), { before: account, commit: checkout.commit() }];
+  const [target, commit] = [checkout.target(account.target), checkout.commit()];
   if (target === undefined) return;
   if (known !== null && commitAt !== null && (await checkout.isBehind({ id: known, at: commitAt })))
     return log(
@@ -46,35 +46,70 @@ export async function checkAccount(account: Account, options: CheckOptions): Pro
     );
   const began = performance.now();
   const { project, error: unloaded } = target;
+  let before = account;
+  const begin = async (repairs: readonly Repair[], sending: string): Promise<boolean> => {
+    const isBegun = await storeRepairs(database, before, { ...before, repairs, sending });
+    if (isBegun) before = { ...before, version: before.version + 1, repairs };
+    return isBegun;
+  };
   const checking = async (): Promise<Found> =>
-    project === undefined || unloaded !== undefined ? { error: unloaded } : await compareAndRepair(project, checked, { ...options, log });
+    project === undefined || unloaded !== undefined
+      ? { error: unloaded }
+      : await compareAndRepair(project, account, { ...options, log, begin });
   const found = await checking().catch((error: unknown): Found => {
     run.signal.throwIfAborted();
     return { error: visible(errorText(error)) };
   });
-  if (!(await storeFound(database, found, { ...checked, ms: performance.now() - began })))
-    return log("Another worker has stored a newer commit meanwhile, so this check is dropped.", { level: "warn" });
+  if (!(await storeFound(database, before, { ...found, commit, ms: performance.now() - began })))
+    return log("Another worker has checked the account meanwhile, so this check is dropped.", { level: "warn" });
   const { exposed, differences, manual } = found.known ?? account;
   if (found.error === undefined) log(`${exposed} exposed, ${differences} different, ${manual} by hand.`);
   else log(found.error, { level: "error" });
-  if (project !== undefined) await notify(project, account, found, options);
+  if (project !== undefined) await notify(project, found, options);
 }
 
-interface Compared extends Found {
-  readonly exposed: readonly Finding[];
+interface RepairOptions extends CheckOptions {
+  /** Stores what is about to be sent. False if another worker has checked the account meanwhile: then nothing may be sent. */
+  readonly begin: (repairs: readonly Repair[], sending: string) => Promise<boolean>;
 }
 
-async function compareAndRepair(project: Project, checked: Checked, options: CheckOptions): Promise<Found> {
-  const account = checked.before;
+/** Compares, sends only what protects, within the guards and under the lease of the records, and compares again. */
+async function compareAndRepair(project: Project, account: Account, options: RepairOptions): Promise<Found> {
+  const { database, maxMode, run, log, begin } = options;
   const compared = await compare(project, account, options);
-  if (account.sending !== null) await endRepairs(options.database, account.target, compared.exposed);
-  const isAllowed = account.mode === "protect" && options.maxMode === "protect" && compared.locked === undefined;
-  return isAllowed && compared.error === undefined && compared.exposed.length > 0
-    ? await repair(project, compared, { ...options, checked })
-    : compared;
+  const { exposed = [], locked } = compared;
+  const today = repairsOf(account, 1);
+  const isStopped = ({ address, path }: Finding): boolean =>
+    today.filter((one) => one.address === address && one.path === path).length >= mostInDay;
+  const [stopped, sent] = [exposed.filter(isStopped), exposed.filter((finding) => !isStopped(finding))];
+  if (account.mode !== "protect" || maxMode !== "protect" || locked !== undefined || exposed.length === 0) return compared;
+  const error = stopped[0] && visible(`E_PROTECT_STOPPED: ${stopped[0].address} ${stopped[0].what}, ${stoppedText}`);
+  if (sent.length === 0) return { ...compared, error };
+  const what = visible(andMore(sent.map(columnOf), "change"));
+  const done = repairsOf(account, 7);
+  if (!(await begin([...done, ...sent], what))) return compared;
+  log(`Repairs ${what}.`);
+  // Without the database, other workers do not know what this one sends.
+  const lost = new AbortController();
+  const watch = setInterval(() => database.isReachable() || lost.abort(new Error("the connection to the database was lost")), 50);
+  try {
+    const signal = AbortSignal.any([run.signal, lost.signal]);
+    const ignore = stopped.map(({ address, path }) => ({ address, path, reason: "protect stopped" }));
+    const settings = { ...project.settings, ignore: [...project.settings.ignore, ...ignore] };
+    const { plan, result } = await applyAccount({ ...project, settings }, { protectOnly: true }, { ...run, signal });
+    const again = await compare(project, account, options);
+    return { ...again, error: again.error ?? failureOf(plan, result) ?? error };
+  } catch (failure) {
+    if (!(failure instanceof DimsyncError && failure.exit === 6)) throw failure;
+    // Another run has the lease, so nothing was sent: the next check compares again.
+    await begin(done, "");
+    return { ...compared, error };
+  } finally {
+    clearInterval(watch);
+  }
 }
 
-async function compare(project: Project, account: Account, { run }: CheckOptions): Promise<Compared> {
+async function compare(project: Project, account: Account, { run }: CheckOptions): Promise<Found> {
   const { state, lease } = await withRecords(project.settings, run.env, (records) => records.content());
   const { report } = await driftAccount(project, { failOn: ["blocked"] }, { ...run, records: state });
   run.signal.throwIfAborted();
@@ -86,7 +121,7 @@ async function compare(project: Project, account: Account, { run }: CheckOptions
   // What an incomplete report does not show may still be there.
   const isKnown = error === undefined || columns > account.exposed;
   const known = isKnown ? { report, exposed: columns, differences, manual, policy, findings } : undefined;
-  return { exposed, known, error, locked: lockText(lease, Date.parse(account.readAt)) };
+  return { exposed: error === undefined ? exposed : undefined, known, error, locked: lockText(lease, Date.parse(account.readAt)) };
 }
 
 function firstError(diagnostics: Plan["diagnostics"], otherwise: string): string {
@@ -105,18 +140,15 @@ const columnOf = ({ address, path }: Pick<Finding, "address" | "path">): string 
 
 /** The exposed changes first, then other differences, steps by hand and policies. */
 function findingsOf({ items, manual, policy }: Plan): readonly Finding[] {
-  const isExposed = false;
+  const other = (address: string, path: string, what: string): Finding => ({ address, path, what, isExposed: false });
   const missing = items.filter(({ action }) => action === "create");
   const changes = items.filter(({ action }) => action !== "create" && action !== "bind");
   const violated = policy.filter(({ state }) => state !== "fixed");
   return [
     ...changes.flatMap((item) => Array.from(eachChange(item), (change) => findingOf(change, item))),
-    ...missing.map(({ address }) => ({ address, path: "", what: "is missing", isExposed })),
-    ...manual.map(({ address, path }) => ({ address, path, what: spaced(wholePath(path), "must be changed by hand"), isExposed })),
-    ...violated.map(({ address, path, policy: name }) => ({
-      ...{ address, path, isExposed },
-      what: spaced(wholePath(path), `violates the policy ${name}`),
-    })),
+    ...missing.map(({ address }) => other(address, "", "is missing")),
+    ...manual.map(({ address, path }) => other(address, path, spaced(wholePath(path), "must be changed by hand"))),
+    ...violated.map(({ address, path, policy: name }) => other(address, path, spaced(wholePath(path), `violates the policy ${name}`))),
   ].sort((a, b) => Number(b.isExposed) - Number(a.isExposed));
 }
 
@@ -132,39 +164,8 @@ function findingOf(change: Change, item: Pick<Item, "address" | "liveName" | "at
   return { address, path, what, isExposed, ...(event === "" ? {} : { event }) };
 }
 
-/** Sends only what protects, within the guards and under the lease of the records, and compares again. */
-async function repair(project: Project, compared: Compared, options: CheckOptions & { readonly checked: Checked }): Promise<Found> {
-  const { database, checked, run, log } = options;
-  const account = checked.before;
-  const often = await stoppedRepairs(database, account.target);
-  const isStopped = ({ address, path }: Finding): boolean => often.some((one) => one.address === address && one.path === path);
-  const [stopped, sent] = [compared.exposed.filter(isStopped), compared.exposed.filter((finding) => !isStopped(finding))];
-  const error = stopped[0] && visible(`E_PROTECT_STOPPED: ${stopped[0].address} ${stopped[0].what}, ${stoppedText}`);
-  if (sent.length === 0) return { ...compared, error };
-  const what = visible(andMore(sent.map(columnOf), "change"));
-  const repairs = sent.map(({ address, path, actor = null, at = null, event = null }) => ({ address, path, actor, changedAt: at, event }));
-  if (!(await beginRepairs(database, repairs, { ...checked, what }))) return compared;
-  log(`Repairs ${what}.`);
-  // Without the database, other workers do not know what this one sends.
-  const lost = new AbortController();
-  const watch = setInterval(() => database.isReachable() || lost.abort(new Error("the connection to the database was lost")), 50);
-  try {
-    const signal = AbortSignal.any([run.signal, lost.signal]);
-    const ignore = stopped.map(({ address, path }) => ({ address, path, reason: "protect stopped" }));
-    const settings = { ...project.settings, ignore: [...project.settings.ignore, ...ignore] };
-    const { plan, result } = await applyAccount({ ...project, settings }, { protectOnly: true }, { ...run, signal });
-    const again = await compare(project, account, options);
-    await endRepairs(database, account.target, again.exposed);
-    return { ...again, error: again.error ?? failureOf(plan, result) ?? error };
-  } catch (failure) {
-    // Another run has the lease: the next check compares again.
-    if (failure instanceof DimsyncError && failure.exit === 6) return { ...compared, error };
-    throw failure;
-  } finally {
-    clearInterval(watch);
-  }
-}
-
+/** Repairs of one change. */
+const mostInDay = 3;
 const stoppedText =
   "and was repaired three times in a day. It is only reported now: agree with whoever changes it, or change the manifests.";
 

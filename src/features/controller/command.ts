@@ -9,7 +9,7 @@ import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { isLocal, type Settings } from "../../core/model/settings/config.ts";
 import { wordsOf } from "../../core/records/postgres/connection.ts";
-import { type Account, dueAccounts, type Registration, readAccount, registerAccounts } from "./accounts.ts";
+import { type Registration, readAccount, registerAccounts } from "./accounts.ts";
 import { type CheckOptions, checkAccount } from "./check.ts";
 import { errorText, openCheckout } from "./checkout.ts";
 import { type Database, missing, openStore } from "./database.ts";
@@ -43,9 +43,8 @@ export async function runController(context: Context<ControllerFlags>): Promise<
   const database = await openStore(isShared ? url : undefined, dirname(config));
   try {
     const page = await servePage(database, { listen: flags.listen ?? "127.0.0.1:8480", token: io.env["DIMSYNC_CONTROLLER_TOKEN"] ?? "" });
-    log(
-      `The controller works with ${isShared ? "PostgreSQL" : "an embedded database, which only this process can use"}. Page: ${page.url}`,
-    );
+    const kind = isShared ? "PostgreSQL" : "an embedded database, which only this process can use";
+    log(`The controller works with ${kind}. Page: ${page.url}`);
     const run = { env: io.env, signal: io.interrupted };
     const checks = { database, checkout: openCheckout(options, dirname(config)), maxMode, run, log };
     await work(checks, { localConcurrency, isShared }).finally(page.close);
@@ -69,15 +68,13 @@ async function work(
     for (const { target, host } of await registerDue(options, isShared))
       await boss.send(queue, { target }, { singletonKey: target, group: { id: host } });
   };
-  const handle = async (jobs: readonly { readonly data: { readonly target: string } }[]): Promise<void> => {
-    for (const { data } of jobs) {
-      const account = await readAccount(database, data.target);
-      if (account?.isDue !== true) continue;
-      // The account stays due, and the next sweep hands it out again.
-      await checkAccount(account, options).catch((error: unknown) => {
-        if (!run.signal.aborted) log(`Nothing was stored: ${errorText(error)}`, { level: "error", account: data.target });
-      });
-    }
+  const handle = async ([job]: readonly { readonly data: { readonly target: string } }[]): Promise<void> => {
+    const account = job && (await readAccount(database, job.data.target));
+    if (account?.isDue !== true) return;
+    // The account stays due, and the next sweep hands it out again.
+    await checkAccount(account, options).catch((error: unknown) => {
+      if (!run.signal.aborted) log(`Nothing was stored: ${errorText(error)}`, { level: "error", account: account.target });
+    });
   };
   try {
     await sweep();
@@ -93,9 +90,9 @@ async function work(
 }
 
 /** Registers the targets of the checkout. Those of them that are due; also one that cannot be loaded any more: its check says why. */
-async function registerDue({ database, checkout }: CheckOptions, isShared: boolean): Promise<readonly Pick<Account, "target" | "host">[]> {
+async function registerDue({ database, checkout }: CheckOptions, isShared: boolean): ReturnType<typeof registerAccounts> {
   const targets = await checkout.refresh();
-  const settings = targets.flatMap(({ project }) => (project?.settings.controller === undefined ? [] : [project.settings]));
+  const settings = targets.flatMap(({ project }) => project?.settings ?? []).filter(({ controller }) => controller !== undefined);
   const local = settings.find(({ records }) => isShared && isLocal(records));
   if (local !== undefined)
     throw new DimsyncError(
@@ -103,10 +100,8 @@ async function registerDue({ database, checkout }: CheckOptions, isShared: boole
       `The records of target ${local.target} are files of one machine, and other workers would not see them. Move them:`,
       { command: `dimsync records migrate --to git -t ${local.target}` },
     );
-  const unknown = targets.flatMap(({ name, project }) => (project === undefined ? [name] : []));
-  await registerAccounts(database, settings.map(registrationOf), unknown);
-  const mine = new Set([...settings.map(({ target }) => target), ...unknown]);
-  return (await dueAccounts(database)).filter(({ target }) => mine.has(target));
+  const names = targets.filter(({ project }) => project === undefined || project.settings.controller !== undefined).map(({ name }) => name);
+  return await registerAccounts(database, settings.map(registrationOf), names);
 }
 
 /** An embedded service has no host, and limits nothing but itself. */

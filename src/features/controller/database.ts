@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ConstructorOptions } from "pg-boss";
 import { DimsyncError, messageOf } from "../../core/model/errors.ts";
@@ -39,8 +40,7 @@ export async function openStore(url: string | undefined, projectFolder: string):
     ...database,
     async rows(sql, values = []) {
       try {
-        const asJson = `with found_row as (${sql}) select to_json(found_row) as row from found_row`;
-        return (await executeSql(asJson, values.map(hidden))).rows.map(({ row }) => row);
+        return JSON.parse(JSON.stringify((await executeSql(sql, values.map(hidden))).rows));
       } catch (error) {
         throw refused(`A statement failed: ${wordsOf(error)}.`, error);
       }
@@ -79,15 +79,19 @@ async function openEmbedded(projectFolder: string): Promise<Omit<Database, "rows
     await lock.release().catch(() => undefined);
   };
   const dataDir = join(folder, "controller");
+  const isNew = !existsSync(dataDir);
   try {
     // PGlite would create a new database over what is left of an old one.
-    if (existsSync(dataDir) && !existsSync(join(dataDir, "global/pg_control"))) throw new Error("global/pg_control is missing");
+    if (!isNew && !existsSync(join(dataDir, "global/pg_control"))) throw new Error("global/pg_control is missing");
     const db = await PGlite.create({ dataDir });
     return { isReachable: () => true, boss: { db: fromPglite(db), backend: "pglite" }, close: () => db.close().finally(release) };
   } catch (error) {
+    if (isNew) await rm(dataDir, { recursive: true, force: true });
     await release();
+    // PGlite throws objects that are not errors if a file cannot be written.
+    const why = error instanceof Error ? error.message : "its files cannot be written, as on a full disk";
     throw refused(
-      `The embedded database in ${dataDir} does not start: ${messageOf(error)}. It only has what the page shows. Move the folder away, and start again.`,
+      `The embedded database in ${dataDir} does not start: ${why}. It needs 64 MB of disk space. It only has what the page shows: if nothing else helps, move the folder away, and start again.`,
       error,
     );
   }
@@ -104,14 +108,9 @@ export const missing =
 /** Forward-only: later versions add columns and tables. Each statement can run again, and by several processes at the same moment. */
 const tables = `create schema if not exists dimsync_controller;
 create table if not exists dimsync_controller.account (
-  target text primary key, host text not null, mode text not null, labels jsonb not null, every_ms bigint not null,
+  target text primary key, host text not null, mode text not null, labels jsonb not null, every_ms integer not null,
   seen_at timestamptz not null default now(), added_at timestamptz not null default now(), next_at timestamptz not null default now(),
   checked_at timestamptz, duration_ms integer, commit text, commit_at timestamptz, exposed_since timestamptz,
   exposed integer not null default 0, differences integer not null default 0, manual integer not null default 0, policy integer not null default 0,
-  findings text not null default '[]', report text, error text, failures integer not null default 0, locked text, sending text, notified text
-);
-create table if not exists dimsync_controller.repair (
-  target text not null, address text not null, path text not null, actor text, changed_at timestamptz, event text,
-  at timestamptz not null default now(), done_at timestamptz, told boolean not null default false
-);
-create index if not exists repair_target on dimsync_controller.repair (target, at)`;
+  version integer not null default 0, findings text not null default '[]', repairs text not null default '[]', report text, error text, failures integer not null default 0, locked text, sending text, notified text
+)`;

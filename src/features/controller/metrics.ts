@@ -5,14 +5,12 @@ import type { Account } from "./accounts.ts";
 /** Prometheus text format 0.0.4. Each account has its labels, as `label_team`. */
 export function metricsOf(accounts: readonly Account[]): string {
   const gauge = (name: string, help: string, value: (account: Account) => number | null): string => {
-    const samples = accounts.flatMap((account): readonly Sample[] => {
-      const found = value(account);
-      return found === null ? [] : [[labelsOf(account), found]];
-    });
+    const samples = accounts
+      .map((account) => [labelsOf(account), value(account)] as const)
+      .filter((sample): sample is Sample => sample[1] !== null);
     return familyText({ name: `controller_${name}`, help, type: "gauge", samples });
   };
-  const ageOf = ({ readAt, checkedAt }: Account) => (checkedAt === null ? null : Date.parse(readAt) - Date.parse(checkedAt));
-  const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
+  const age = ({ readAt, checkedAt }: Account) => (checkedAt === null ? null : (Date.parse(readAt) - Date.parse(checkedAt)) / 1000);
   return [
     familyText({ name: "controller_build_info", help: "The version of the process.", type: "gauge", samples: [[{ version }, 1]] }),
     gauge("exposed_columns", "Columns that are less protected than the manifests declare.", ({ exposed }) => exposed),
@@ -21,9 +19,9 @@ export function metricsOf(accounts: readonly Account[]): string {
     gauge("policy_findings", "Violated policies.", ({ policy }) => policy),
     gauge("failures", "Checks that failed in a row.", ({ failures }) => failures),
     gauge("stale", "1 if the account was not checked within three intervals.", ({ isStale }) => (isStale ? 1 : 0)),
-    gauge("check_age_seconds", "Time since the last check that read everything.", (account) => seconds(ageOf(account))),
-    gauge("check_duration_seconds", "Duration of the last check.", ({ durationMs }) => seconds(durationMs)),
-    gauge("check_interval_seconds", "Interval of the checks.", ({ everyMs }) => seconds(everyMs)),
+    gauge("check_age_seconds", "Time since the last check that read everything.", age),
+    gauge("check_duration_seconds", "Duration of the last check.", ({ durationMs }) => durationMs && durationMs / 1000),
+    gauge("check_interval_seconds", "Interval of the checks.", ({ everyMs }) => everyMs / 1000),
   ].join("");
 }
 

@@ -1,20 +1,26 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { Socket } from "node:net";
+import { createServer, type IncomingMessage } from "node:http";
 import { DimsyncError } from "../../core/model/errors.ts";
 import { isLoopback } from "../../core/model/settings/base-url.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
-import { doneRepairs, listAccounts, readReport } from "./accounts.ts";
+import { listAccounts, readReport } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { metricsOf } from "./metrics.ts";
 import { accountPage, accountsPage } from "./page.ts";
 
-// A request has a line and a few headers, and nothing takes long to send.
-const limits = { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 15_000, connectionsCheckingInterval: 5_000 } as const;
+// A request has a line and a few headers. So clients that send none use up no connections for long, and no files of the checks.
+const limits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } as const;
 const mostConnections = 500;
-// Below mostConnections, so that there is always room for a new connection.
-const mostWaiting = { ofAddress: 100, ofAll: 400 } as const;
+
+const headers = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  // Pages have a stricter one of their own as well.
+  "content-security-policy": "frame-ancestors 'none'",
+};
 
 /** Serves the page, the same as JSON, metrics and probes. Only reads. `listen`: HOST:PORT; `token`: "" for none. Throws E_USAGE and E_CONTROLLER_LISTEN. */
 export async function servePage(
@@ -37,22 +43,16 @@ export async function servePage(
       .catch((): Reply => ({ status: 503, body: "The controller cannot read its database. Its log has the reason.\n" }))
       .then(({ status = 200, type = "text/plain; charset=utf-8", body }) => {
         response.writeHead(status, {
+          ...headers,
           "content-type": type,
-          "cache-control": "no-store",
-          "x-content-type-options": "nosniff",
-          "referrer-policy": "no-referrer",
-          "cross-origin-resource-policy": "same-origin",
-          // Pages have a stricter one of their own.
-          "content-security-policy": type.startsWith("text/html") ? "frame-ancestors 'none'" : "default-src 'none'; frame-ancestors 'none'",
           ...(status === 401 ? { "www-authenticate": 'Basic realm="dimsync controller", charset="UTF-8"' } : {}),
           // A body that nobody reads must not become the next request of the connection.
           ...(request.method === "GET" || request.method === "HEAD" ? {} : { connection: "close" }),
         });
-        response.end(request.method === "HEAD" ? undefined : body);
+        response.end(body);
       });
   });
   server.maxConnections = mostConnections;
-  boundWaiting(server);
   server.listen(Number(digits), host);
   await once(server, "listening").catch((cause: unknown) => {
     throw listenError(`The page cannot listen on ${listen}: ${cause instanceof Error ? cause.message : ""}. Use another --listen.`);
@@ -63,29 +63,6 @@ export async function servePage(
 }
 
 const listenError = (message: string): DimsyncError => new DimsyncError("E_CONTROLLER_LISTEN", message);
-
-/**
- * Bounds the connections without a request, of one address and of all: each one more closes the oldest. So connections that never send a complete
- * request keep nobody else out.
- */
-function boundWaiting(server: Server): void {
-  const waiting = new Set<Socket>();
-  const wait = (socket: Socket): void => {
-    if (socket.destroyed) return;
-    waiting.add(socket);
-    const ofAddress = [...waiting].filter(({ remoteAddress }) => remoteAddress === socket.remoteAddress);
-    const [oldest] = ofAddress.length > mostWaiting.ofAddress ? ofAddress : waiting.size > mostWaiting.ofAll ? waiting : [];
-    oldest?.destroy();
-  };
-  server.on("connection", (socket) => {
-    wait(socket);
-    socket.once("close", () => waiting.delete(socket));
-  });
-  server.on("request", ({ socket }, response) => {
-    waiting.delete(socket);
-    response.once("close", () => wait(socket));
-  });
-}
 
 interface Reply {
   readonly status?: number;
@@ -104,9 +81,8 @@ function isAllowed({ headers }: IncomingMessage, token: string): boolean {
   return timingSafeEqual(digest(password), digest(token));
 }
 
-const htmlType = "text/html; charset=utf-8";
-const jsonType = "application/json; charset=utf-8";
-const metricsType = "text/plain; version=0.0.4; charset=utf-8";
+const htmlReply = (body: string): Reply => ({ type: "text/html; charset=utf-8", body });
+const jsonReply = (value: unknown): Reply => ({ type: "application/json; charset=utf-8", body: jsonDocument(value, 0) });
 
 async function reply(database: Database, request: IncomingMessage, token: string): Promise<Reply> {
   const url = new URL(request.url ?? "/", "http://localhost");
@@ -116,23 +92,19 @@ async function reply(database: Database, request: IncomingMessage, token: string
   if (!isAllowed(request, token))
     return { status: 401, body: "Sign in with DIMSYNC_CONTROLLER_TOKEN as Bearer, or as the password of Basic.\n" };
   if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, body: "The page only reads.\n" };
-  if (path === "/") {
-    const [accounts, repairs] = await Promise.all([listAccounts(database), doneRepairs(database)]);
-    return { type: htmlType, body: accountsPage(accounts, repairs, url.searchParams) };
-  }
-  if (path === "/api/accounts") return { type: jsonType, body: jsonDocument({ accounts: await listAccounts(database) }, 0) };
-  if (path === "/metrics") return { type: metricsType, body: metricsOf(await listAccounts(database)) };
+  const accounts = await listAccounts(database);
+  if (path === "/") return htmlReply(accountsPage(accounts, url.searchParams));
+  if (path === "/api/accounts") return jsonReply({ accounts });
+  if (path === "/metrics") return { type: "text/plain; version=0.0.4; charset=utf-8", body: metricsOf(accounts) };
   const [, api, encoded] = /^(\/api)?\/accounts\/([^/]+)$/u.exec(path) ?? [];
-  const account = (await listAccounts(database)).find(({ target }) => encodeURIComponent(target) === encoded);
+  const account = accounts.find(({ target }) => encodeURIComponent(target) === encoded);
   if (account === undefined) return { status: 404, body: "Not found\n" };
-  const [report, repaired] = await Promise.all([readReport(database, account.target), doneRepairs(database, account.target)]);
-  return api === undefined
-    ? { type: htmlType, body: accountPage(account, report, repaired) }
-    : { type: jsonType, body: jsonDocument({ ...account, repaired, report: report ?? null }, 0) };
+  const report = await readReport(database, account.target);
+  return api === undefined ? htmlReply(accountPage(account, report)) : jsonReply({ ...account, report: report ?? null });
 }
 
 /** Without a token: names of accounts are not shown. */
 async function readiness(database: Database): Promise<Reply> {
-  const stale = (await listAccounts(database)).filter(({ isStale }) => isStale);
-  return stale.length === 0 ? { body: "ok\n" } : { status: 503, body: `${stale.length} not checked within three intervals\n` };
+  const stale = (await listAccounts(database)).filter(({ isStale }) => isStale).length;
+  return stale === 0 ? { body: "ok\n" } : { status: 503, body: `${stale} not checked within three intervals\n` };
 }

@@ -115,7 +115,8 @@ function objectsOf(row: Row, rows: readonly Row[]): readonly StateObject[] {
   }
   if (!assetEndings.includes(ending)) return [];
   const connectionType = textIn(attributes, "connection_type") || ending.replace("asset", "");
-  return [{ ...known, kind: kindNames.asset, specFor: (name) => withoutEmpty({ connectionType, connection: connectionIn(row, name) }) }];
+  const shown = { connectionType, description: textIn(attributes, "description") };
+  return [{ ...known, kind: kindNames.asset, specFor: (name) => withoutEmpty({ ...shown, connection: connectionIn(row, name) }) }];
 }
 
 const withoutEmpty = (members: JsonObject): JsonObject =>

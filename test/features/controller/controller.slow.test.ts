@@ -35,9 +35,13 @@ describe.each(databases)("with %s", (_name, database, missing) => {
     const worker = await startWorker(under);
     expect(await worker.check()).toMatchObject({ exposed: 0, error: null, sending: null });
     expect([writes(under), under.isReadable()]).toEqual([1, false]);
-    expect(
-      await worker.sql("select actor, changed_at is not null as known, done_at is not null as done from dimsync_controller.repair"),
-    ).toEqual([{ actor: "dana@example.com", known: true, done: true }]);
+    const what = {
+      what: "public.customers.email is not hashed",
+      actor: "dana@example.com",
+      at: expect.any(String),
+      doneAt: expect.any(String),
+    };
+    expect((await worker.row())?.repairs).toMatchObject([what]);
     await worker.check();
     expect(writes(under)).toBe(1);
   });
@@ -167,7 +171,8 @@ describe.each(databases)("with %s", (_name, database, missing) => {
   test("a check that a newer commit overtakes stores nothing and sends nothing", missing, async () => {
     let worker: Awaited<ReturnType<typeof startWorker>> | undefined;
     let overtaken: Promise<unknown> | undefined;
-    const sql = "update dimsync_controller.account set commit = 'f00', commit_at = now() + interval '1 hour' returning 1";
+    const sql =
+      "update dimsync_controller.account set version = version + 1, commit = 'f00', commit_at = now() + interval '1 hour' returning 1";
     const under = await project({
       onExchange() {
         overtaken ??= worker?.sql(sql);
@@ -176,7 +181,7 @@ describe.each(databases)("with %s", (_name, database, missing) => {
     worker = await startWorker(under);
     expect(await worker.check()).toMatchObject({ commit: "f00", checkedAt: null, sending: null });
     await overtaken;
-    expect([writes(under), worker.log]).toEqual([0, [expect.stringContaining("newer commit meanwhile")]]);
+    expect([writes(under), worker.log]).toEqual([0, [expect.stringContaining("checked the account meanwhile")]]);
   });
 
   test("protect reverts the same change three times in a day, then only reports it", missing, async () => {
@@ -193,7 +198,9 @@ describe.each(databases)("with %s", (_name, database, missing) => {
       error: expect.stringMatching(/^E_PROTECT_STOPPED: Schemas\/orders public\.customers\.email/u),
     });
     expect([writes(under), under.isReadable()]).toEqual([3, true]);
-    await worker.sql("update dimsync_controller.repair set done_at = now() - interval '25 hours' returning 1");
+    await worker.sql(
+      "update dimsync_controller.account set repairs = (select jsonb_agg(one || jsonb_build_object('doneAt', now() - interval '25 hours')) from jsonb_array_elements(repairs::jsonb) one)::text",
+    );
     await worker.check();
     expect(under.isReadable()).toBe(false);
   });
@@ -201,15 +208,11 @@ describe.each(databases)("with %s", (_name, database, missing) => {
   test("a repair whose worker was killed is named by the next check", missing, async () => {
     const under = await project();
     const worker = await startWorker(under);
-    await worker.sql("update dimsync_controller.account set sending = 'Schemas/orders public.customers.email' returning 1");
-    await worker.sql(
-      "insert into dimsync_controller.repair (target, address, path, actor) values ('test', 'Schemas/orders', '/schemas/public/tables/customers/columns/email/hashed', 'dana') returning 1",
-    );
+    const path = "/schemas/public/tables/customers/columns/email/hashed";
+    const begun = JSON.stringify([{ address: "Schemas/orders", path, what: "x", actor: "dana" }]);
+    await worker.sql(`update dimsync_controller.account set sending = 'Schemas/orders public.customers.email', repairs = '${begun}'`);
     under.hash(true);
-    expect(await worker.check()).toMatchObject({ sending: null });
-    expect(await worker.sql("select actor, done_at is not null as done from dimsync_controller.repair")).toEqual([
-      { actor: "dana", done: true },
-    ]);
+    expect(await worker.check()).toMatchObject({ sending: null, repairs: [{ actor: "dana", doneAt: expect.any(String) }] });
   });
 
   test("a guard stops a repair, and the account is failing", missing, async () => {

@@ -1,17 +1,20 @@
 // Workers as processes with a real PostgreSQL: they start at the same moment, are killed, frozen and cut off, and the accounts go on.
-import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { readAccount } from "../../../src/features/controller/accounts.ts";
 import { openStore } from "../../../src/features/controller/database.ts";
-import { dimsync, ended, startCli } from "../../cli/built-cli.ts";
+import { builtCli, dimsync, ended, startCli } from "../../cli/built-cli.ts";
 import { git } from "../../support/git/remote.ts";
+import { serve } from "../../support/loopback.ts";
 import { ownPostgres, pgbouncerOfSuite, postgresOfSuite } from "../../support/postgres/shared.ts";
 import { fileNeeds, needs } from "../../support/programs.ts";
+import { sampleOf } from "../../support/sample.ts";
+import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { waiting } from "../../support/waiting.ts";
-import { controlledProject, type Project } from "./world.ts";
+import { controlledProject, type Project, startWorker } from "./world.ts";
 
 fileNeeds("postgresql");
 const shared = postgresOfSuite();
@@ -22,20 +25,31 @@ interface Process {
   readonly child: ChildProcess;
   readonly log: () => string;
   readonly end: ReturnType<typeof ended>;
+  /** Its checkout. */
+  readonly clone: string;
 }
 
-/** A worker on a machine of its own: a clone of the checkout. */
-function startProcess({ folder, env }: Project, more: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Process {
+/** A worker on a machine of its own: a clone of the checkout. `diskSize`: of a disk of its own for `.dimsync`, such as "64m". */
+function startProcess(
+  { folder, env }: Project,
+  more: Readonly<Record<string, string>> = {},
+  { diskSize }: { readonly diskSize?: string } = {},
+): Process {
   const clone = mkdtempSync(join(tmpdir(), "dimsync-clone-"));
   onTestFinished(() => rmSync(clone, { recursive: true, force: true }));
   git(folder, "clone", "--quiet", folder, clone);
-  const child = startCli(["controller", "--listen", "127.0.0.1:0", ...args], { cwd: clone, env: { ...env, ...more } });
+  const args = ["controller", "--listen", "127.0.0.1:0"];
+  const script = `mkdir .dimsync && mount -t tmpfs -o size=${diskSize} tmpfs .dimsync && exec "$@"`;
+  const child =
+    diskSize === undefined
+      ? startCli(args, { cwd: clone, env: { ...env, ...more } })
+      : spawn("unshare", ["-rm", "sh", "-c", script, "sh", process.execPath, builtCli, ...args], { cwd: clone, env: { ...env, ...more } });
   onTestFinished(() => void child.kill("SIGKILL"));
   let text = "";
   child.stderr?.on("data", (chunk) => {
     text += chunk;
   });
-  return { child, log: () => text, end: ended(child) };
+  return { child, clone, log: () => text, end: ended(child) };
 }
 
 async function stored({ url = "", folder }: Project) {
@@ -77,11 +91,11 @@ test("a worker that is killed in a repair: another one repairs once, and names i
   first = startProcess(under);
   await first.end;
   expect(under.isReadable()).toBe(false);
-  const { row, sql } = await stored(under);
+  const { row } = await stored(under);
   expect(await row()).toMatchObject({ sending: "Schemas/orders public.customers.email", isDue: true });
   startProcess(under);
   await vi.waitFor(async () => expect(await row()).toMatchObject({ sending: null, exposed: 0, error: null }), waiting);
-  expect(await sql("select done_at is not null as done from dimsync_controller.repair")).toEqual([{ done: true }]);
+  expect((await row())?.repairs).toMatchObject([{ doneAt: expect.any(String) }]);
   expect(hashesIn(under)).toBe(1);
 });
 
@@ -204,3 +218,122 @@ test.each(["postgres", "git"])(
     expect([await row(), hashesIn(under)]).toEqual([expect.objectContaining({ locked: expect.stringContaining("migration") }), 0]);
   },
 );
+
+interface Kill {
+  /** Of which connection. */
+  readonly of: "database" | "service";
+  /** Of the messages of the worker, from 1. */
+  readonly message: number;
+  /** "before": the server never receives it. */
+  readonly when: "before" | "after";
+}
+
+/** A worker that repairs, and is killed with one of its messages; without `kill`, how many it sends. */
+async function killedRepair(kill?: Kill): Promise<Readonly<Record<Kill["of"], number>>> {
+  const sent = { database: 0, service: 0 };
+  let worker: Process | undefined;
+  const proxyOf = async (of: Kill["of"], port: number): Promise<number> => {
+    const proxy = await startTcpProxy(port);
+    onTestFinished(proxy.close);
+    proxy.cut = (_, bytes) => {
+      // The queue asks again and again, and takes part in no repair.
+      if (worker === undefined || bytes.includes("dimsync_queue")) return undefined;
+      sent[of] += 1;
+      if (kill?.of !== of || kill.message !== sent[of]) return undefined;
+      worker.child.kill("SIGKILL");
+      return kill.when;
+    };
+    return proxy.port;
+  };
+  const through = async (of: Kill["of"], url: string): Promise<string> => {
+    const { port } = new URL(url);
+    return url.replace(`:${port}`, `:${await proxyOf(of, Number(port))}`);
+  };
+  const hook = await serve((_request, response) => response.writeHead(204).end());
+  const wrong: string[] = [];
+  let before: readonly string[] = [];
+  const under = await project({
+    notify: { url: { $secret: { env: "HOOK" } } },
+    baseUrl: (url) => through("service", url),
+    onExchange({ method, path }) {
+      if (method === "GET") return;
+      const opened = under.readable().filter((column) => !before.includes(column));
+      if (method !== "PATCH" || opened.length > 0) wrong.push(`${method} ${path}: ${opened.join(", ")}`);
+    },
+  });
+  under.hash(true);
+  under.hash(false);
+  before = under.readable();
+  const env = { ...under.env, HOOK: hook.url };
+  worker = startProcess({ ...under, env }, { DIMSYNC_DATABASE_URL: await through("database", under.url ?? "") });
+  const next = await startWorker({ ...under, env });
+  if (kill === undefined)
+    await vi.waitFor(async () => expect(await next.row()).toMatchObject({ exposed: 0, notified: expect.any(String) }), waiting);
+  else expect((await worker.end).signal).toBe("SIGKILL");
+  worker.child.kill("SIGKILL");
+  worker = undefined;
+  await next.check();
+  const told = hook.received.flatMap(({ body }) => JSON.parse(body).repaired ?? []);
+  expect({ kill, wrong, readable: under.readable(), row: await next.row(), told: told.map(({ actor }) => actor)[0] }).toMatchObject({
+    ...{ kill, wrong: [], readable: before.filter((column) => column !== "customers.email"), told: "dana@example.com" },
+    row: { exposed: 0, error: null, sending: null },
+  });
+  return sent;
+}
+
+test("a worker that is killed at any statement or in any request of a repair: nothing wrong is written, and the next check repairs and tells", async () => {
+  const messages = await killedRepair();
+  const kills = (["database", "service"] as const).flatMap((of) =>
+    Array.from({ length: messages[of] }, (_, index) =>
+      (["before", "after"] as const).map((when) => ({ of, message: index + 1, when })),
+    ).flat(),
+  );
+  const sample = sampleOf(kills, { name: "kills in a repair", kindOf: ({ of, when }) => `${of} ${when}`, most: () => 3 });
+  for (const kill of sample) await killedRepair(kill);
+  console.log(`${messages.database} statements and ${messages.service} requests; killed at ${sample.length}`);
+});
+
+describe.skipIf(spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status !== 0)("a full disk", () => {
+  const fill = (file: string): void => {
+    for (const size of [1_000_000, 4_096, 1]) {
+      try {
+        for (;;) appendFileSync(file, Buffer.alloc(size));
+      } catch {
+        // It is full.
+      }
+    }
+  };
+
+  test("too small for the embedded database: the message says so", async () => {
+    const { end } = startProcess(await project({ database: "embedded" }), {}, { diskSize: "20m" });
+    expect(await end).toMatchObject({ code: 1, stderr: expect.stringMatching(/E_CONTROLLER_DATABASE.*does not start: .*full disk/u) });
+  });
+
+  test("full before a repair: nothing is sent, the log says why, and it recovers by itself", async () => {
+    let filler: string | undefined;
+    let worker: Process | undefined;
+    const under = await project({
+      database: "embedded",
+      onExchange() {
+        if (filler !== undefined || worker === undefined) return;
+        filler = join(`/proc/${worker.child.pid}/root`, worker.clone, ".dimsync/filler");
+        fill(filler);
+      },
+    });
+    worker = startProcess(under, {}, { diskSize: "64m" });
+    await vi.waitFor(() => expect(worker?.log()).toContain("No space left on device"), waiting);
+    expect([hashesIn(under), under.isReadable()]).toEqual([0, true]);
+    rmSync(filler ?? "");
+    await vi.waitFor(() => expect(under.isReadable()).toBe(false), waiting);
+    await vi.waitFor(() => expect(worker?.log()).toContain("0 exposed"), waiting);
+    expect([hashesIn(under), worker.child.exitCode]).toEqual([1, null]);
+  });
+
+  test("full on a worker with PostgreSQL: it repairs, because it needs no file", async () => {
+    const under = await project();
+    startProcess(under, {}, { diskSize: "4k" });
+    const { row } = await stored(under);
+    await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 0, error: null, checkedAt: expect.any(String) }), waiting);
+    expect([hashesIn(under), under.isReadable()]).toEqual([1, false]);
+  });
+});

@@ -2,7 +2,7 @@ import type { Account } from "../../../src/features/controller/accounts.ts";
 
 /** The row of an account in sync. */
 export const accountRow = (parts: Partial<Account> = {}): Account => ({
-  ...{ target: "prod", host: "api.example.com", mode: "report", labels: {}, everyMs: 900_000, isDue: false, isStale: false },
+  ...{ target: "prod", host: "api.example.com", mode: "report", labels: {}, everyMs: 900_000, version: 1, isDue: false, isStale: false },
   ...{
     checkedAt: "2026-03-01T09:00:00+00:00",
     readAt: "2026-03-01T09:01:00+00:00",
@@ -10,7 +10,7 @@ export const accountRow = (parts: Partial<Account> = {}): Account => ({
     commit: "4f2c1ab09d3e77aa",
     commitAt: "2026-03-01T08:00:00Z",
   },
-  ...{ exposed: 0, differences: 0, manual: 0, policy: 0, exposedSince: null, findings: [] },
+  ...{ exposed: 0, differences: 0, manual: 0, policy: 0, exposedSince: null, findings: [], repairs: [] },
   ...{ error: null, failures: 0, locked: null, sending: null, notified: null },
   ...parts,
 });

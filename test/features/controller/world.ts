@@ -24,7 +24,9 @@ export interface Project {
   /** The URL of the database; undefined: the embedded one. */
   readonly url: string | undefined;
   readonly env: Readonly<Record<string, string>>;
-  /** Whether customers.email can be read in the account. */
+  /** The columns that can be read in the account, as "customers.email". */
+  readonly readable: () => readonly string[];
+  /** Whether customers.email is one of them. */
   readonly isReadable: () => boolean;
   /** Dana hashes the column, or turns that off. The event of the audit log names it. */
   readonly hash: (hashed: boolean) => void;
@@ -39,6 +41,8 @@ interface ProjectOptions extends Pick<TestServiceOptions, "onExchange" | "faults
   /** Of each target: the value of `controller`. */
   readonly targets?: Readonly<Record<string, unknown>>;
   readonly notify?: unknown;
+  /** The address of the service in the config. Default: its own. */
+  readonly baseUrl?: (url: string) => Promise<string>;
   readonly columns?: string;
   readonly more?: Readonly<Record<string, unknown>>;
 }
@@ -49,6 +53,7 @@ export async function controlledProject({
   server,
   targets = { test: { every: "1m", mode: "protect" } },
   notify,
+  baseUrl = async (own) => own,
   columns = "email: { hashed: true }",
   more,
   ...ofService
@@ -56,11 +61,12 @@ export async function controlledProject({
   const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" }, ...ofService });
   onTestFinished(() => service.close());
   const url = database === "embedded" ? undefined : await (server ?? (await sharedPostgres())).database();
+  const address = await baseUrl(service.url);
   const entries = await Promise.all(
     Object.entries(targets).map(async ([target, controller]) => [
       target,
       {
-        ...{ baseUrl: service.url, apiKey: { $secret: { env: "KEY" } }, controller },
+        ...{ baseUrl: address, apiKey: { $secret: { env: "KEY" } }, controller },
         ...(url === undefined ? {} : { records: { postgres: await recordsIn(url, target) } }),
       },
     ]),
@@ -73,12 +79,16 @@ export async function controlledProject({
     ".gitignore": ".dimsync/\ndimsync.bindings.yaml\n",
   });
   repositoryIn(folder);
-  const email = () =>
-    service.state().integrations.find(({ id }) => id === "8f1c")?.schemas["public"]?.tables["customers"]?.columns["email"];
+  const readable = (): readonly string[] =>
+    Object.entries(service.state().integrations.find(({ id }) => id === "8f1c")?.schemas["public"]?.tables ?? {}).flatMap(
+      ([table, { enabled, columns: all }]) =>
+        Object.entries(all).flatMap(([name, column]) => (enabled && column.enabled && !column.hashed ? [`${table}.${name}`] : [])),
+    );
   return {
     ...{ folder, service, url },
     env: { PATH: process.env["PATH"] ?? "", KEY: apiKey, ...(url === undefined ? {} : { DIMSYNC_DATABASE_URL: url }) },
-    isReadable: () => email()?.enabled === true && !email()?.hashed,
+    readable,
+    isReadable: () => readable().includes("customers.email"),
     hash(hashed) {
       const event = `Column customers.email of the integration Orders (8f1c) was ${hashed ? "hashed" : "un-hashed"}`;
       service.mutate(
@@ -132,7 +142,11 @@ export async function startWorker(
     const all = settings.flatMap(({ target, controller }) =>
       controller === undefined ? [] : [{ target, host: "example", ...controller }],
     );
-    await registerAccounts(database, all, []);
+    await registerAccounts(
+      database,
+      all,
+      all.map(({ target }) => target),
+    );
   };
   await sweep();
   return {

@@ -158,9 +158,11 @@ export function weakTls(url: string): "unverified" | "none" | undefined {
 
 /** What failed, as a clause that never contains the URL. */
 export function wordsOf(error: unknown): string {
-  if (error instanceof DatabaseError) return `the database reports "${error.message}" (SQLSTATE ${error.code ?? "unknown"})`;
   if (error instanceof AggregateError && error.errors.length > 0) return wordsOf(error.errors[0]);
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+  // Not by its class, because the embedded database has another one.
+  if (error instanceof Error && code !== undefined && /^(?=.*\d)[0-9A-Z]{5}$/u.test(code))
+    return `the database reports "${error.message}" (SQLSTATE ${code})`;
   if (code !== undefined) return `the database cannot be reached: ${networkReasons[code] ?? code}`;
   // The driver's own errors have no code. Only the words here depend on its text.
   const message = error instanceof Error ? error.message : "";
