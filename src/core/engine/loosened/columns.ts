@@ -69,7 +69,7 @@ export function policyTallies(pairs: readonly PolicyPair[], { head, today }: Rev
   const compare = ({ pair, policy }: (typeof before)[number], tree: ReviewedTree, counts?: typeof exempt) => {
     const covered = coveredBy(policy, { ...tree, integration: tree.was }, { labels: tree.labels.before, today });
     const still = new Set<Pointer>();
-    if (covered.size === 0) return { covered, still };
+    if (covered.size === 0 && counts === undefined) return { covered, still };
     for (const other of now)
       if (isAsStrict(other.manifest.spec, pair.before.spec) && other.selects(tree.integration)) {
         const labelsNow = tree.labels.now ?? (counts && tree.labels.before);

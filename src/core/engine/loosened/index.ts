@@ -1,5 +1,6 @@
 import type { Pair, Unit } from "../../kinds/kind.ts";
-import { integrationNames, labelScopes } from "../../kinds/select.ts";
+import { schemasAddress } from "../../kinds/manifests.ts";
+import { integrationNames, labelScopes, nameInAddresses } from "../../kinds/select.ts";
 import { eachChange } from "../../model/changes.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
@@ -10,6 +11,7 @@ import type { CheckedUnit } from "../checks/policies.ts";
 import type { ObservedAccount } from "../observe.ts";
 import { type BaseView, objectOf } from "../origin.ts";
 import { exemptionDrafts, policyDrafts, policyTallies, protectionTallies, type ReviewedTree } from "./columns.ts";
+import { acceptedAhead, droppedChecks, goneTargets } from "./dropped.ts";
 import { type Draft, located, type Review } from "./entry.ts";
 import { type LostLabels, labelTallies } from "./labels.ts";
 import { askLater } from "./later.ts";
@@ -33,7 +35,9 @@ export function checkLoosened(review: Review, { account }: ObservedAccount, base
   const labels = labelTallies(review);
   const policies = policyTallies(pairs, review, labels);
   const protection = protectionTallies(review, { base, ignoredNow: account.ignored, labels });
-  const later = askLater(review, { before: base.account, now: account }, labels.areChanged);
+  const accounts = { before: base.account, now: account };
+  const ahead = acceptedAhead(review, accounts);
+  const later = askLater(review, accounts, labels.areChanged);
   const scopes = { before: labelScopes(base.account), now: labelScopes(account) };
   const [namesOf, namesBefore] = [integrationNames(account), integrationNames(base.account)];
   const addTree = (liveId: string, live: LiveSchemas, planned: ReviewedTree["planned"]): LostLabels => {
@@ -46,6 +50,7 @@ export function checkLoosened(review: Review, { account }: ObservedAccount, base
     };
     const lost: LostLabels = labels.isNeeded ? labels.add(tree) : new Map();
     policies.add(tree, lost);
+    ahead.add({ address: schemasAddress(nameInAddresses(liveId, account)), id: liveId, name: liveId }, live);
     later.add(liveId, live);
     return lost;
   };
@@ -76,6 +81,9 @@ export function checkLoosened(review: Review, { account }: ObservedAccount, base
         ...exemptionDrafts(newExemptions(pairs, review.today), policies.exempt),
         ...loosenedSettings(review),
         ...ignoringRules(review),
+        ...droppedChecks(review, accounts),
+        ...ahead.drafts(),
+        ...goneTargets(review),
         ...lost,
         ...later.drafts(lost, labels.lost),
         ...labels.drafts(),

@@ -53,6 +53,7 @@ export function makeSettings(
   const { controller, problems: ofController } = controllerSettings(entry, placeOf(options, "controller"));
   const settings: Settings = {
     target: targetName,
+    targets: Object.keys(config.targets ?? {}),
     ...(Object.keys(config.targets ?? {}).length > 1 ? { severalTargets: true } : {}),
     baseUrl,
     ...(entry.observed === true && baseUrl.startsWith("embedded:") ? { observed: true } : {}),

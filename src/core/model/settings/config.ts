@@ -9,6 +9,8 @@ export type { NotifySettings } from "../specs.generated.d.ts";
 export interface Settings {
   /** The name of the target; "default" without a config file. */
   readonly target: string;
+  /** The names of all targets of the config. */
+  readonly targets: readonly string[];
   /** Present if the config has other targets: then commands must name this one. */
   readonly severalTargets?: true;
   /** https, http on loopback, or `embedded:FILE`. */

@@ -46,6 +46,9 @@ kind: Classification
 metadata: { name: personal }
 spec: { labels: [{ label: pii, match: { column: [${column}] } }] }
 `;
+const tag = (more: string): string => `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec:\n  name: PII\n${more}`;
+const catalog = (columns: string): string =>
+  `apiVersion: dimsync/v1\nkind: Catalog\nreviewed:\n  - integrations: { 8f1c: Orders }\n    tables:\n      public/users: [${columns}]\n`;
 const start: Files = { "dimsync.yaml": config(), "manifests/orders.yaml": orders(), "manifests/policy.yaml": policy() };
 /** A rule and a policy match columns by a label that a file gives. */
 const labelledBy = (source: string, files: Files): Files => ({
@@ -183,6 +186,50 @@ const cases: Readonly<Record<string, Case>> = {
     base: { ...start, "manifests/policy.yaml": policy({ more: exemption(dayIn(100)) }) },
     changes: { "manifests/policy.yaml": policy({ more: exemption(dayIn(128)) }) },
     found: ["exemption-extended Policy/pii-hashed manifests/policy.yaml:10@head 1/0"],
+  },
+  "an exemption lasts longer, which hides a finding at the base already": {
+    base: {
+      ...start,
+      "manifests/orders.yaml": orders().replace("'*email*'", "contact_email"),
+      "manifests/policy.yaml": policy({ name: "email", more: exemption(dayIn(100)) }),
+    },
+    changes: { "manifests/policy.yaml": policy({ name: "email", more: exemption(dayIn(128)) }) },
+    found: ["exemption-extended Policy/pii-hashed manifests/policy.yaml:10@head 1/1"],
+  },
+  "what checks, repairs and reports is taken away": {
+    base: {
+      ...start,
+      "dimsync.yaml": config("notify: { url: { $secret: { env: HOOK } } }\n", ", controller: { every: 15m, mode: protect }"),
+      "manifests/orders.yaml": orders(
+        "    - { id: pii, match: { column: '*email*' }, set: { hashed: true }, minMatches: 2 }\n",
+        "  expect: [{ match: { schema: public, table: users }, nameInDestination: users }]\n",
+      ),
+      "manifests/tag.yaml": tag("  exclusive: true\n"),
+    },
+    changes: {
+      "dimsync.yaml": config("", ", controller: { every: 1d, mode: report }"),
+      "manifests/orders.yaml": orders("    - { id: pii, match: { column: '*email*' }, set: { hashed: true } }\n"),
+      "manifests/tag.yaml": tag(""),
+    },
+    found: [
+      ...["notify", "controller.mode", "controller.every"].map(() => "check-dropped target default dimsync.yaml:7@base /"),
+      "check-dropped Tag/pii manifests/tag.yaml:5@base /",
+      "check-dropped SchemaConfig/orders manifests/orders.yaml:8@base /",
+      "check-dropped SchemaConfig/orders manifests/orders.yaml:7@base /",
+    ],
+  },
+  "columns are accepted that the account does not have": {
+    base: { ...start, "dimsync.yaml": config("", ", catalog: catalog.yaml"), "catalog.yaml": catalog("email, id") },
+    changes: { "catalog.yaml": catalog("bonus, email, id, salary") },
+    found: ["accepted-ahead catalog.yaml :@head 2/"],
+  },
+  "a target is gone": {
+    broken: {
+      "dimsync.yaml": `${config()}  eu: { baseUrl: "https://eu.example.com", apiKey: { $secret: { env: ${keyVariable} } } }
+`,
+    },
+    changes: { "dimsync.yaml": config() },
+    found: ["target-gone target eu dimsync.yaml:7@base /"],
   },
   "a guard is raised": {
     changes: { "dimsync.yaml": config().replace("maxExposedColumns: 2", "maxExposedColumns: 1000") },
