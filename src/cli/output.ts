@@ -115,16 +115,11 @@ export function filePrefix({ io, cwd }: Context): string {
   return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? "" : `${inside.split(sep).join("/")}/`;
 }
 
-/** Checks `-o` before any work. Throws E_OUTPUT. */
-export function checkOutputs(context: Context<GlobalFlags & FileFlags>, names: readonly string[] = Object.keys(formats)): void {
-  checkApart(context, names);
-}
-
 /** Flags for output files, besides `-o`. */
 type FileFlags = Pick<PlanFlags, "out"> & Pick<ApplyFlags, "result">;
 
-/** Two flags with the same file would overwrite each other, such as a saved plan. Throws E_OUTPUT. */
-function checkApart(context: Context<GlobalFlags & FileFlags>, names: readonly string[]): void {
+/** Checks `-o` before any work: two flags with the same file would overwrite each other, such as a saved plan. Throws E_OUTPUT. */
+export function checkOutputs(context: Context<GlobalFlags & FileFlags>, names: readonly string[] = Object.keys(formats)): void {
   const { cwd, flags } = context;
   const { out, result } = flags;
   const users = new Map<string, string>();

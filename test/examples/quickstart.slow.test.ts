@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { builtCli, dimsync, ended, quickstart, repository } from "../cli/built-cli.ts";
+import { seedAccount } from "../../src/embedded/index.ts";
+import { builtCli, dimsync, dimsyncHere, ended, quickstart, quickstartSecrets, repository } from "../cli/built-cli.ts";
 
 const kinds = ["Asset", "Integration", "Policy", "RuleSet", "SchemaConfig", "Tag"];
 
@@ -56,4 +57,16 @@ test("the demo shows its steps in order, ends with 0, and leaves no files", asyn
     at = found + step.length;
   }
   expect(readdirSync(example, { recursive: true }).sort()).toEqual(before);
+});
+
+test.each([false, true])("with extended requests, the account ends in an empty plan and stays there (observed: %j)", async (observed) => {
+  const cwd = quickstart();
+  const edit = (file: string, from: string, to: string): void =>
+    writeFileSync(join(cwd, file), readFileSync(join(cwd, file), "utf8").replace(from, to));
+  edit("dimsync.yaml", "    vars:", `    observed: ${observed}\n    service: { extended: true }\n    vars:`);
+  edit("manifests/warehouse.yaml", "id: d-12", `id: ${seedAccount(observed).assets[0]?.id}`);
+  const run = (...args: readonly string[]) => dimsyncHere(args, { cwd, env: quickstartSecrets });
+  const codes = [await run("apply", "--yes"), await run("plan", "--detailed-exitcode"), await run("drift"), await run("apply", "--yes")];
+  expect(codes.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+  expect(codes[3]?.stdout).toContain("Nothing to apply.");
 });

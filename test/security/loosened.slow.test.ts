@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startEmbeddedService } from "../../src/embedded/index.ts";
+import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
 import { dbtManifest } from "../core/labels/dbt-manifest.ts";
 import { dayIn } from "../support/clock.ts";
 import { startReviewedRepository } from "./pull-request.ts";
@@ -120,6 +120,62 @@ describe("the comment has", () => {
     for (const text of found) expect(comment(), output).toContain(text);
     for (const text of absent) expect(comment(), output).not.toContain(text);
   });
+});
+
+const emails = (name: string, priority: number): string =>
+  rules(true).replace("name: orders", `name: ${name}`).replace("  rules:", `  priority: ${priority}\n  rules:`);
+const isHashed = ({ state }: EmbeddedService): boolean | undefined =>
+  state().integrations.find(({ id }) => id === "8f1c")?.schemas["public"]?.tables["users"]?.columns["email"]?.hashed;
+
+describe("what pull requests give up together is named after the merge", () => {
+  test.each([
+    [true, 3, "loosened"],
+    [false, 0, "protection-lost"],
+  ])("review: strict is %s", async (strict, code, found) => {
+    const service = await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } });
+    onTestFinished(service.close);
+    const repository = await startReviewedRepository(key, {
+      "dimsync.yaml": config(service.url, strict ? "review: strict\n" : ""),
+      "manifests/a.yaml": emails("a", 1),
+      "manifests/b.yaml": emails("b", 2),
+      "manifests/c.yaml": emails("c", 3).replace("*email*", "phone"),
+    });
+    await repository.createRecords("prod");
+    expect((await repository.mergeAndApply("main")).output).toMatch(/./u);
+    const nothing = "# nothing\n";
+    for (const [branch, file] of [
+      ["one", "manifests/a.yaml"],
+      ["two", "manifests/b.yaml"],
+    ] as const) {
+      repository.commit("main", { "manifests/note.yaml": "# A note.\n" });
+      repository.commit(branch, { [file]: nothing });
+      const planned = await repository.plan(branch);
+      expect([planned.code, repository.comment()], planned.output).toEqual([0, ""]);
+      repository.commit("main", { "manifests/note.yaml": "# Another note.\n" });
+    }
+    const first = await repository.mergeAndApply("one");
+    expect([first.code, first.output.includes("protection-lost")], first.output).toEqual([0, false]);
+    const second = await repository.mergeAndApply("two");
+    expect([second.code, second.output], second.output).toEqual([code, expect.stringContaining(found)]);
+    expect(second.output).toContain("Loosened since the commit that was applied last");
+    expect((await repository.mergeAndApply("two", {}, ["--allow", "loosened=agreed"])).code).toBe(0);
+  });
+});
+
+test("a job that runs again with older manifests is refused by review: strict", async () => {
+  const service = await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } });
+  onTestFinished(service.close);
+  const repository = await startReviewedRepository(key, {
+    "dimsync.yaml": config(service.url, "review: strict\n"),
+    "manifests/a.yaml": emails("a", 1).replace("hashed: true", "hashed: false"),
+  });
+  await repository.createRecords("prod");
+  expect((await repository.mergeAndApply("main")).code).toBe(0);
+  const old = repository.checkout("main");
+  repository.commit("feature", { "manifests/a.yaml": emails("a", 1) });
+  expect((await repository.mergeAndApply("feature")).code).toBe(0);
+  const again = await repository.apply(old);
+  expect([again.code, isHashed(service)], again.output).toEqual([3, true]);
 });
 
 test("labels that dbt may have lost in files that git has, while git does not have the manifest of dbt", async () => {

@@ -54,10 +54,12 @@ export async function startReviewedRepository(key: string, files: Files) {
   /** Runs `dimsync ci plan` in a new checkout of the branch, or in `workspace`. */
   const plan = (branch: string, event: JobEvent = {}, workspace = repository.checkout(branch)) =>
     job(["plan", ...(event.flags ?? [])], { ...event, branch }, workspace);
+  const apply = (workspace: string, env: JobEvent["env"] = {}, flags: readonly string[] = []) =>
+    job(["apply", ...flags], { name: "push", branch: "main", env }, workspace);
   /** Merges the branch of pull request 7, and runs `dimsync ci apply`. */
   const mergeAndApply = (branch: string, env: JobEvent["env"] = {}, flags: readonly string[] = []) => {
     repository.merge(branch);
-    return job(["apply", ...flags], { name: "push", branch: "main", env }, repository.checkout("main"));
+    return apply(repository.checkout("main"), env, flags);
   };
-  return { ...repository, plan, mergeAndApply, comment: () => (github.comments.get(7) ?? []).map(({ body }) => body).join("\n") };
+  return { ...repository, plan, apply, mergeAndApply, comment: () => (github.comments.get(7) ?? []).map(({ body }) => body).join("\n") };
 }

@@ -11,7 +11,7 @@ import { cutEnd } from "../text/values.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { type Confirmation, confirmCreate, lookOnce, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
-import { type Ending, endingOf, learnLacking, notOffered, type Step } from "./step.ts";
+import { type Ending, endingOf, learnLacking, notOffered, type Step, unreadBefore } from "./step.ts";
 
 // A POST has no idempotency key and nothing can be deleted, so an object that is created twice
 // stays in the account twice. The protocol: 1. read that the object does not exist 2. write the
@@ -106,10 +106,11 @@ function refusedByRecords({ item, records }: Step, own?: string): Ending | undef
   return { outcome: "blocked", ...refusal };
 }
 
-async function refusedByAccount<Live>({ item, kind, run, records }: Step<Live>): Promise<Ending | undefined> {
+async function refusedByAccount<Live>(step: Step<Live>): Promise<Ending | undefined> {
+  const { item, kind, run, records } = step;
   if (kind.find === undefined || item.naturalKey === undefined) throw new Error(`${item.address} can't be found by its natural key`);
   const existing = await kind.find(item.naturalKey, run.writer.reads);
-  if (existing === "gone") return { outcome: "failed", code: "E_GONE", message: `The tag ${item.liveId ?? ""} is gone from the account.` };
+  if (existing === "gone") return unreadBefore(step);
   // An object of another address is not meant: an existing source can have several integrations, and no list shows what tells them apart.
   const taken = new Set(
     item.action === "create" ? [...records.state().bindings].flatMap(([at, { id }]) => (at === item.address ? [] : [id])) : [],

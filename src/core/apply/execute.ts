@@ -5,7 +5,18 @@ import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { Item } from "../model/plan.ts";
 import { backoffMs } from "../service/retry.ts";
 import { sendCreate } from "./create.ts";
-import { type EndedItem, type Ending, type Execution, endingOf, isGood, lackingCall, learnLacking, notOffered, type Step } from "./step.ts";
+import {
+  type EndedItem,
+  type Ending,
+  type Execution,
+  endingOf,
+  isGood,
+  lackingCall,
+  learnLacking,
+  notOffered,
+  type Step,
+  unreadBefore,
+} from "./step.ts";
 import { pausesFor, sendUpdate } from "./update.ts";
 
 /**
@@ -115,8 +126,7 @@ async function sendRemoval<Live>(step: Step<Live>): Promise<Ending> {
   const { item, run, records } = step;
   const [request] = item.requests;
   const before = await existing(step);
-  if (request === undefined || before === "gone")
-    return { outcome: "failed", code: "E_GONE", message: `The tag ${item.liveId ?? ""} is gone from the account.` };
+  if (request === undefined || before === "gone") return unreadBefore(step);
   if (before.length === 0)
     return { outcome: "skipped", code: "E_STALE", message: "The tag was taken off the resource after the plan was made." };
   await records.take();

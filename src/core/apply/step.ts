@@ -78,5 +78,12 @@ export async function learnLacking<Live>({ item, kind, run }: Step<Live>, error:
   return call;
 }
 
+/** The object of an update or of a relation cannot be read before the write. Only a plan, which reads the lists, can tell whether it is gone. */
+export const unreadBefore = ({ item }: Pick<Step, "item">): Ending => ({
+  outcome: "failed",
+  code: "E_READ_FAILED",
+  message: `GET of ${item.liveId ?? item.address} returned 404 after the plan was made, so nothing was sent. Run plan: it says whether the account still has it.`,
+});
+
 /** Whether the item reached its desired state. */
 export const isGood = (outcome: Outcome): boolean => outcome === "done" || outcome === "recovered";

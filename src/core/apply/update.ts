@@ -11,7 +11,7 @@ import { backoffMs } from "../service/retry.ts";
 import { cutEnd, differsInSpace } from "../text/values.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
-import type { Ending, Step } from "./step.ts";
+import { type Ending, type Step, unreadBefore } from "./step.ts";
 import { describeStale, exposesOther, listPointers, staleNodes, type Verification, verifyWrite } from "./verify.ts";
 
 // PUT and PATCH state the desired values, so sending one twice has the effect of sending it once.
@@ -29,7 +29,7 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
   const { update } = step.kind;
   if (update === undefined) throw new Error(`${item.kind} has no updates`);
   let live: Live | undefined = await update.reread(item, run.writer.reads);
-  if (live === undefined) return { outcome: "failed", code: "E_GONE", message: `${item.liveId ?? item.address} is gone from the account.` };
+  if (live === undefined) return unreadBefore(step);
   // If responses show nothing of the object, neither do reads show all of it.
   const stale = staleNodes(item, update.document(item, live), update.answered !== undefined);
   if (stale.length > 0)

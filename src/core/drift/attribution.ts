@@ -9,6 +9,7 @@ import { getOrAdd } from "../model/maps.ts";
 import { type Attribution, type Item, type Manual, type Plan, unmanagedObjects } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import { titles } from "../model/titles.ts";
+import type { PastWrite } from "../records/records.ts";
 import { andMore } from "../text/lists.ts";
 import { timeOf, unreadText } from "./audit.ts";
 import { hasWord, mentionOf, type ObjectNames, type ParsedEvent, parseEvent, wordsIn } from "./event-matching.ts";
@@ -239,18 +240,11 @@ function toAttribution({ entry }: ParsedEvent, confidence: Attribution["confiden
 export const runOf = ({ own, userAgent }: Attribution): string | undefined =>
   own ? ownAgent.exec(userAgent ?? "")?.groups?.["run"] : undefined;
 
-/** A write to the records of the target. */
-interface KnownRun {
-  readonly runId: string;
-  /** ISO 8601 */
-  readonly at: string;
-}
-
 /**
  * The report in which a run of dimsync that the records do not know counts as somebody else's, with a warning for each run. `known`
  * are the newest writes to the records, newest first; what happened before the oldest one is not judged.
  */
-export function withOtherProjects(report: Plan, known: readonly KnownRun[]): Plan {
+export function withOtherProjects(report: Plan, known: readonly PastWrite[]): Plan {
   const oldest = known.at(-1);
   if (oldest === undefined) return report;
   const runs = new Set(known.map(({ runId }) => runId));

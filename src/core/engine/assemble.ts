@@ -96,6 +96,7 @@ function headOf(run: Run, git: Plan["git"]): PlanHead {
     ...(git === undefined ? {} : { git }),
     ...(settings.protected ? { protected: true } : {}),
     ...(scope === everything ? {} : { partial: true }),
+    ...(given.review === "after merge" ? { loosenedSince: "applied" } : {}),
     ...(Object.keys(options).length === 0 ? {} : { options }),
     manifestDigest: manifestDigest(),
     ...elsewhereCounts(run.project),
@@ -159,7 +160,7 @@ function guardFindings(
   const { addressesOf } = observed.account;
   const isProtecting = options.protectOnly === true;
   const { guards, unused } = checkGuards(items, {
-    limits: stricterGuards(settings.guards, options.isReview === true ? options.base?.settings?.guards : undefined),
+    limits: stricterGuards(settings.guards, options.review === "before merge" ? options.base?.settings?.guards : undefined),
     isStrict: isStrict(run),
     loosened: complete ? (compared.loosened ?? []) : [],
     reviewedEntries: options.base?.settings?.allow,

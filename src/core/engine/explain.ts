@@ -174,6 +174,6 @@ async function observeConfigs(run: Run, isWanted: (address: Address) => boolean)
 }
 
 function existing<T>({ liveId, address }: SchemaConfigUnit, live: T | undefined): T {
-  if (live === undefined) throw new DimsyncError("E_GONE", `The integration ${liveId} of ${address} is gone from the account.`);
+  if (live === undefined) throw new DimsyncError("E_READ_FAILED", `${address}: GET of the integration ${liveId} returns 404.`);
   return live;
 }

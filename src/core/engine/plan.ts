@@ -27,6 +27,7 @@ export type PlanHead = Pick<
   | "git"
   | "protected"
   | "partial"
+  | "loosenedSince"
   | "options"
   | "manifestDigest"
   | "elsewhere"

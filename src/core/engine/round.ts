@@ -27,7 +27,7 @@ import { type BaseView, baseView, ofSameKinds, schemasAtBase, unitsByObject } fr
 import { orphanedObligations } from "./orphaned.ts";
 import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import type { Recovered } from "./recover.ts";
-import type { Run } from "./run.ts";
+import type { PlanOptions, Run } from "./run.ts";
 import { everything, type IgnoredPaths, ignoredPaths, ignoring, manifestsInScope } from "./scope.ts";
 
 // The steps of a round (pipeline.ts) as calls to the modules that do the work.
@@ -144,7 +144,7 @@ export async function compareRound(run: Run, view: RoundView, policies: PolicyCh
   const { options, reads, scope, kind } = run;
   const labels = checkLabels(run.project, view, scope === everything);
   const loosened =
-    options.isReview === true && options.base !== undefined && view.base !== undefined
+    options.review !== undefined && options.base !== undefined && view.base !== undefined
       ? checkLoosened({ base: options.base, head: run.project, today: run.today }, view, view.base)
       : undefined;
   const paths = ignoredPaths(run.project.settings.ignore, run.today);
@@ -189,9 +189,13 @@ export async function compareRound(run: Run, view: RoundView, policies: PolicyCh
     complete,
     missingPaths: paths.missing,
     coverage,
-    ...defined({ loosened: released && loosened?.entries(released), released }),
+    ...defined({ loosened: released && toTell(options, loosened?.entries(released)), released }),
   };
 }
+
+/** After a merge, nothing is said if nothing is given up. */
+const toTell = ({ review }: PlanOptions, all: readonly Loosened[] = []): readonly Loosened[] | undefined =>
+  review === "before merge" || all.length > 0 ? all : undefined;
 
 /** An integration of an earlier run, or of somebody else, may still be in creation for this long. */
 const newForMs = 60 * 60 * 1000;

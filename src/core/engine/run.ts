@@ -92,8 +92,8 @@ export interface PlanOptions {
   readonly listUnmanaged?: boolean;
   /** The project at a base ref; with it, each difference has an origin. */
   readonly base?: BaseProject;
-  /** Whether the plan is that of a pull request: then it says what the manifests give up since the base. */
-  readonly isReview?: boolean;
+  /** Before a merge (the base is reviewed) or after it (the base was applied): the plan says what the manifests give up since the base. */
+  readonly review?: "before merge" | "after merge";
   /** Whether the caller records what the plan finds kept. A run that writes does. */
   readonly isRecording?: boolean;
 }

@@ -5,7 +5,7 @@ import { eachAttribution } from "../model/changes.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { isLocal } from "../model/settings/config.ts";
-import type { RecordsChange } from "../records/records.ts";
+import type { PastWrite } from "../records/records.ts";
 import { withRecords } from "./open-records.ts";
 
 const defaultWindowMs = 30 * 86_400_000;
@@ -38,7 +38,7 @@ export async function attributed(report: Plan, { since }: AttributionOptions, ru
 const mostWrites = 10_000;
 
 /** The writes to the records of the target. None if no run of dimsync changed anything, or if the records are in a folder, which no other machine sees. */
-async function runsOf(report: Plan, { project: { settings }, env }: Run): Promise<readonly RecordsChange[]> {
+async function runsOf(report: Plan, { project: { settings }, env }: Run): Promise<readonly PastWrite[]> {
   if (isLocal(settings.records) || ![...eachAttribution(report)].some((one) => runOf(one) !== undefined)) return [];
   return await withRecords(settings, env, (records) => records.history(mostWrites));
 }

@@ -47,6 +47,6 @@ function withNewSecrets(run: Run, base: Pick<Project, "manifests">): Run {
     const message = `Apply will need ${describeSecret(reference)}, which no manifest of the base uses. Set it in the job that applies before this is merged.`;
     return { code: "I_NEW_SECRET", severity: "info", message, ...defined({ place: secretPlaces(reference, manifests)[0]?.place }) };
   });
-  const options = { ...run.options, isReview: true };
+  const options = { ...run.options, review: "before merge" as const };
   return { ...run, options, project: { ...run.project, problems: [...problems, ...found] } };
 }

@@ -68,7 +68,7 @@ export interface Records {
   /**
    * The newest writes, newest first; none in the folder store, which has no history. Throws as `read` does.
    */
-  readonly history: (limit: number) => Promise<readonly RecordsChange[]>;
+  readonly history: (limit: number) => Promise<readonly PastWrite[]>;
   /** Closes connections. Call it after each run was released. */
   readonly close: () => Promise<void>;
 }
@@ -96,17 +96,10 @@ export interface AppliedPlan {
 }
 
 /** One write to the records. */
-export interface RecordsChange {
-  /** The version that it made. */
-  readonly version: string;
+export interface PastWrite {
   /** ISO 8601, by the clock of the writer (PostgreSQL: of the database). */
   readonly at: string;
   readonly runId: string;
-  readonly runUrl: string | undefined;
-  /** "Begin 2 creates" */
-  readonly subject: string;
-  /** One line per object: "bind Asset/lake=d-7". */
-  readonly changes: readonly string[];
 }
 
 /** A snapshot: later writes don't change it. */

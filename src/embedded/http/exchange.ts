@@ -5,7 +5,7 @@ import type { AccountState } from "../data/account.ts";
 import { isObject, type JsonObject } from "../data/own.ts";
 import type { Store } from "../data/store.ts";
 import type { Exchange } from "../options.ts";
-import { type Call, type CallResult, invalid, Refusal, type ServiceOptions } from "./call.ts";
+import { type Call, type CallResult, invalid, notFound, Refusal, type ServiceOptions } from "./call.ts";
 import type { FaultAction, FaultBook } from "./faults.ts";
 import { routeOf } from "./routes.ts";
 
@@ -169,8 +169,13 @@ function bodyOf(request: Request): JsonObject {
 }
 
 function suffer(setting: Setting, request: Request, fault: FaultAction): Sent {
-  const refuse = (status: number, headers: Sent["headers"] = {}): Sent =>
-    refused(setting, request, new Refusal(status, "fault", `The service responds with ${status} for now.`, { headers }));
+  const [, , list = "", id = ""] = request.path.split("/");
+  // A 404 is that of an object that does not exist.
+  const refusal = (status: number, headers: Sent["headers"]): Refusal =>
+    status === 404
+      ? notFound(request.path.endsWith("/columns") ? "table" : list.slice(0, -1), id)
+      : new Refusal(status, "fault", `The service responds with ${status} for now.`, { headers });
+  const refuse = (status: number, headers: Sent["headers"] = {}): Sent => refused(setting, request, refusal(status, headers));
   if (fault.kind === "reset-before") return cut;
   if (fault.kind === "html") return page;
   if (fault.kind === "error-200")

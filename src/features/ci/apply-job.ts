@@ -79,7 +79,10 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
   };
   const failOn = failOnFlags(context.flags.failOn, "Plan");
   const plan =
-    saved ?? (await ofTarget(context, project, (of, options, run) => planAccount(of, { ...options, failOn, isRecording: true }, run)));
+    saved ??
+    (await ofTarget(context, project, (of, options, run) =>
+      planAccount(of, { ...options, failOn, isRecording: true, review: "after merge" }, run),
+    ));
   const { items, deferred, held = [] } = plan;
   if (saved === undefined && (plan.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
     if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));

@@ -115,8 +115,7 @@ function objectsOf(row: Row, rows: readonly Row[]): readonly StateObject[] {
   }
   if (!assetEndings.includes(ending)) return [];
   const connectionType = textIn(attributes, "connection_type") || ending.replace("asset", "");
-  const shown = { connectionType, description: textIn(attributes, "description") };
-  return [{ ...known, kind: kindNames.asset, specFor: (name) => withoutEmpty({ ...shown, connection: connectionIn(row, name) }) }];
+  return [{ ...known, kind: kindNames.asset, specFor: (name) => withoutEmpty({ connectionType, connection: connectionIn(row, name) }) }];
 }
 
 const withoutEmpty = (members: JsonObject): JsonObject =>

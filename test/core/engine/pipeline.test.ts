@@ -69,9 +69,9 @@ describe("a plan and a drift report", () => {
     const plan = await runCommand(["plan", "-o", "json", "-q"], folder, env);
     expect(JSON.parse(plan.stdout).summary).toMatchObject({
       create: 1,
-      update: 2,
+      update: 3,
       relate: 1,
-      bind: 3,
+      bind: 2,
       blocked: 1,
       deferred: 3,
       protects: 1,

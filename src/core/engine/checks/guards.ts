@@ -317,7 +317,7 @@ function unreviewedColumns(_items: readonly Item[], { unreviewed }: GuardInput):
 function loosened(_items: readonly Item[], { isStrict, loosened: all }: GuardInput): readonly Found[] {
   const count = isStrict ? all.length : 0;
   const codes = [...new Set(all.map(({ code }) => code))].join(", ");
-  const message = `The pull request makes ${counted(count, "rule")} of the project weaker: ${codes}. Only --allow lifts this guard, or an entry of allow that was merged before.`;
+  const message = `The manifests make ${counted(count, "rule")} of the project weaker: ${codes}. Only --allow lifts this guard, or an entry of allow that was merged before.`;
   return noneAllowed("loosened", count, message);
 }
 

@@ -134,8 +134,8 @@ export function checkPolicies(run: Run, view: CheckedAccount): PolicyCheck {
 /**
  * In the plan of a pull request, a column keeps the labels that it has at the base: a policy that uses a label covers the columns that lose it, too.
  */
-function withLabelsOfBase(account: Account, { columnLabels: now }: Project, { base, isReview }: PlanOptions): Account {
-  const before = isReview === true ? base?.columnLabels : undefined;
+function withLabelsOfBase(account: Account, { columnLabels: now }: Project, { base, review }: PlanOptions): Account {
+  const before = review === "before merge" ? base?.columnLabels : undefined;
   if (before === undefined) return account;
   const defined = [...new Set([...(now?.defined ?? []), ...before.defined])].sort();
   const columns = [...(now?.columns ?? []), ...before.columns];

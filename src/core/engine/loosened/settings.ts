@@ -17,7 +17,7 @@ export function stricterGuards(head: Guards, base: Guards | undefined): Guards {
 
 /** Whether `review` is strict, at the base or now; a drift report describes the account and refuses nothing. */
 export function isStrict({ project, options, kind }: Run): boolean {
-  const before = options.isReview === true ? options.base?.settings?.review : undefined;
+  const before = options.review === undefined ? undefined : options.base?.settings?.review;
   return kind === "Plan" && [before, project.settings.review].includes("strict");
 }
 

@@ -2,7 +2,6 @@ import { type GitPlace, talkToGit } from "../../git/process.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { visible } from "../../text/control-characters.ts";
-import type { RecordsChange } from "../records.ts";
 import type { Next } from "../shared/store.ts";
 import { printRecords } from "../text.ts";
 import type { RecordsRepository } from "./repository.ts";
@@ -80,11 +79,5 @@ export function commitMessage({ subject, changes, runId, runUrl, content }: Next
   return [subject, ...(changes.length === 0 ? [] : [changes.join("\n")]), trailers.join("\n")].join("\n\n").concat("\n");
 }
 
-/** Reads a message that `commitMessage` made; of any other message, the first line is the subject. */
-export function parseMessage(message: string): Pick<RecordsChange, "runId" | "runUrl" | "subject" | "changes"> {
-  const [subject = "", ...parts] = message.trimEnd().split("\n\n");
-  const trailers = parts.at(-1) ?? "";
-  const trailer = (name: string): string | undefined => new RegExp(`^${name}: (.*)$`, "mu").exec(trailers)?.[1];
-  const changes = parts.slice(0, -1).flatMap((part) => part.split("\n"));
-  return { subject, changes, runId: trailer("Run") ?? "", runUrl: trailer("Run-URL") };
-}
+/** The run in a message that `commitMessage` made. */
+export const runIn = (message: string): string => /^Run: (.*)$/mu.exec(message.trimEnd().split("\n\n").at(-1) ?? "")?.[1] ?? "";

@@ -1,11 +1,11 @@
 import { rm } from "node:fs/promises";
 import { GitError, gitText } from "../../git/process.ts";
 import { temporaryFolder } from "../../git/temporary-folder.ts";
-import type { Records, RecordsChange } from "../records.ts";
+import type { PastWrite, Records } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { SharedStore, WriteOutcome } from "../shared/store.ts";
 import { recordsRefused, recordsUnreadable } from "../store-errors.ts";
-import { commitOn, parseMessage } from "./commit.ts";
+import { commitOn, runIn } from "./commit.ts";
 import { type Landing, land, whatIsThere } from "./land.ts";
 import type { RecordsRepository } from "./repository.ts";
 import { type GitStoreOptions, loadTip, openStore, type Tip } from "./store.ts";
@@ -64,17 +64,17 @@ function outcomeOf(landing: Landing): WriteOutcome {
  * The newest commits of the ref, newest first. They are fetched into a repository that is deleted
  * again: a shallow fetch into the one that is kept could cut off what it knows. Throws GitError.
  */
-async function readCommits(repository: RecordsRepository, limit: number): Promise<readonly RecordsChange[]> {
+async function readCommits(repository: RecordsRepository, limit: number): Promise<readonly PastWrite[]> {
   const folder = await temporaryFolder("history");
   try {
     const place = { ...repository.place, gitDir: folder };
     await gitText(place, ["init", "--quiet", "--bare", "--template=", `--object-format=${repository.objectFormat}`]);
     const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--filter=tree:0", `--depth=${limit}`];
     await gitText(place, ["fetch", ...flags, repository.url, `+${repository.ref}:refs/history`], { timeoutMs: 60_000 });
-    const text = await gitText(place, ["log", "-z", "--format=%H%n%cI%n%B", "refs/history"]);
+    const text = await gitText(place, ["log", "-z", "--format=%cI%n%B", "refs/history"]);
     return text.split("\0").flatMap((entry) => {
-      const [version = "", at = "", ...message] = entry.split("\n");
-      return version === "" ? [] : [{ version, at, ...parseMessage(message.join("\n")) }];
+      const [at = ""] = entry.split("\n", 1);
+      return at === "" ? [] : [{ at, runId: runIn(entry) }];
     });
   } finally {
     await rm(folder, { recursive: true, force: true });

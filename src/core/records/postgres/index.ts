@@ -10,7 +10,7 @@ import { emptyContent, emptyState } from "../facts.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import { type Clock, systemClock } from "../lease.ts";
 import { ContentError } from "../readers.ts";
-import type { Records, RecordsChange } from "../records.ts";
+import type { PastWrite, Records } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { Next, SharedStore, Version, WriteOutcome } from "../shared/store.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
@@ -245,16 +245,12 @@ interface Row {
 async function readHistory(
   database: Database,
   { schema, target, limit }: { readonly schema: string; readonly target: string; readonly limit: number },
-): Promise<readonly RecordsChange[]> {
+): Promise<readonly PastWrite[]> {
   const { rows } = await database.query(
-    `select version::text, ${iso("at")} as at, run_id as "runId", run_url as "runUrl", subject, changes
-      from ${tableIn(schema)("version")} where target = $1 order by ${tableIn(schema)("version")}.version desc limit $2`,
+    `select ${iso("at")} as at, run_id as "runId" from ${tableIn(schema)("version")} where target = $1 order by version desc limit $2`,
     [target, limit],
   );
-  return (rows as readonly (Omit<RecordsChange, "runUrl"> & { readonly runUrl: string | null })[]).map((row) => ({
-    ...row,
-    runUrl: row.runUrl ?? undefined,
-  }));
+  return rows;
 }
 
 interface PostgresSetup {

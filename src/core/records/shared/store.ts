@@ -1,5 +1,5 @@
 import type { Clock } from "../lease.ts";
-import type { AppliedPlan, Lease, RecordsChange, RecordsState } from "../records.ts";
+import type { AppliedPlan, Lease, PastWrite, RecordsState } from "../records.ts";
 import type { StorePlace } from "../store-errors.ts";
 
 // A store is a chain of versions. Each write is made on one version and is stored only if that version is still
@@ -26,8 +26,14 @@ export interface Version {
 }
 
 /** The next version, and what it changes in words. */
-export interface Next extends Omit<RecordsChange, "version" | "at"> {
+export interface Next {
   readonly content: Content;
+  readonly runId: string;
+  readonly runUrl: string | undefined;
+  /** "Begin 2 creates" */
+  readonly subject: string;
+  /** One line per object: "bind Asset/lake=d-7". */
+  readonly changes: readonly string[];
 }
 
 /** The outcome of a write. */
@@ -79,6 +85,6 @@ export interface SharedStore<V extends Version> extends StorePlace {
    */
   readonly isReachable?: () => boolean;
   /** See `Records.history`. */
-  readonly history: (limit: number) => Promise<readonly RecordsChange[]>;
+  readonly history: (limit: number) => Promise<readonly PastWrite[]>;
   readonly close: () => Promise<void>;
 }

@@ -30,7 +30,7 @@ const meanings: Readonly<Record<string, string>> = {
   incomplete: "the account was not read completely",
   changes: "there are changes",
   drift: "the account differs from the manifests",
-  loosened: "the pull request makes rules of the project weaker",
+  loosened: "the manifests make rules of the project weaker",
   unmanaged: "the account has objects or columns that no manifest covers",
   unverifiable: "some values are unverifiable",
   manual: "there are manual steps",

@@ -114,7 +114,7 @@ function ofPlan(plan: Plan): readonly Finding[] {
 /** A line of the base is not there any more. */
 const ofLoosened = ({ code, subject, message, at, file, line }: Loosened): Finding => ({
   rule: `loosened/${code}`,
-  title: "The pull request loosens a rule",
+  title: "The manifests loosen a rule",
   severity: code === "unknown" ? "info" : "warning",
   message: `${subject}: ${message}`,
   ...(at === "head" ? defined({ file, line }) : {}),

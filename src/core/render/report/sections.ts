@@ -40,7 +40,7 @@ function sectionsOfKind(document: Document, { verbose, isResolved = false, touch
     return [...refused, outcomes, ...findings, notKept, steps, held, unverifiable(document.unverifiable), ids(document, verbose)];
   }
   return [
-    loosenedSection(document.loosened ?? []),
+    loosenedSection(document),
     nextSection(document, isResolved),
     ...refused,
     ...findings,
@@ -256,9 +256,9 @@ function ids({ items, bindings }: Result, verbose: boolean): Section {
 }
 
 /** What the manifests give up. It stands before everything else. */
-const loosenedSection = (all: readonly Loosened[]): Section => ({
+const loosenedSection = ({ loosened: all = [], loosenedSince }: Plan): Section => ({
   id: "loosened",
-  title: "This pull request also loosens",
+  title: loosenedSince === undefined ? "This pull request also loosens" : "Loosened since the commit that was applied last",
   count: all.length,
   part: "decision",
   isVital: true,
@@ -283,12 +283,12 @@ function loosenedEntry(entry: Loosened): Entry {
  * What the manifests did not change since the base. If the base is the commit that was applied last, someone changed the account; the base
  * of a review may never have been applied. Empty for a drift report, which has nothing else.
  */
-function outsideSection({ kind, items, loosened }: Plan): Section {
+function outsideSection({ kind, items, loosened, loosenedSince }: Plan): Section {
   const count = kind === "Plan" ? items.reduce((sum, item) => sum + changeCount(item, isOutside), 0) : 0;
   const lines = count === 0 ? [] : items.flatMap(outsideLines);
   const events = count === 0 ? [] : items.map(attributionText).filter((text) => text !== "");
   const [is, does, them] = count === 1 ? ["is", "does", "it"] : ["are", "do", "them"];
-  const isReview = loosened !== undefined;
+  const isReview = loosened !== undefined && loosenedSince === undefined;
   const note = isReview
     ? `${counted(count, "change")} ${is} not from this pull request: the manifests at the base ask for ${them}, too. Someone changed the account, or nobody applied the base. Apply will send ${them}.`
     : `${counted(count, "change")} ${does} not come from the manifests: someone changed the account, and apply will undo ${them}.`;

@@ -516,7 +516,7 @@ describe("the guard", () => {
   });
 
   test.each([
-    ["github", /^::warning title=loosened\/policy-removed%3A The pull request loosens a rule::Policy\/pii-hashed: It is gone\./mu],
+    ["github", /^::warning title=loosened\/policy-removed%3A The manifests loosen a rule::Policy\/pii-hashed: It is gone\./mu],
     ["html", /<h2[^>]*>This pull request also loosens.*policy-removed/su],
   ])("what is loosened is in %s", async (format, found) => {
     expect((await review(start, exposing, { flags: ["-o", format] })).stdout).toMatch(found);
