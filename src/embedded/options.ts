@@ -62,11 +62,7 @@ export interface Exchange {
   readonly key: string;
 }
 
-export interface CountedRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-}
+export type CountedRequest = Pick<Exchange, "method" | "path" | "status">;
 
 /** A user who changes the account outside the interface. */
 export interface Actor {

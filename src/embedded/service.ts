@@ -48,9 +48,7 @@ export async function startEmbeddedService(given: EmbeddedOptions = {}): Promise
     keyOf: (email) => [...emailByKey].find(([, owner]) => owner === email)?.[0],
     requests,
     counts: () => countsOf(requests),
-    resetCounts: () => {
-      requests.length = 0;
-    },
+    resetCounts: () => void requests.splice(0),
     state: () => structuredClone(store.account),
     mutate: (change, actor, event) => {
       change(store.account);

@@ -43,7 +43,7 @@ const cases = Object.entries(profiles).flatMap(([profile, options]) =>
   Object.keys(manifestsOf(seedAccount(), false)).map((kind) => ({ profile, kind, ...options })),
 );
 
-/** A project for all objects of a kind, whose service can be told to refuse reads of single objects. */
+/** A project for all objects of a kind, whose service can refuse reads of single objects. */
 async function project({ kind, observed, extended }: (typeof cases)[number], isChanged: boolean) {
   const service = await startEmbeddedService({ observed });
   const cwd = mkdtempSync(join(tmpdir(), "dimsync-identity-"));

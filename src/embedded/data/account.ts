@@ -20,7 +20,6 @@ export interface AccountState {
   nextIntegrationNumber: string;
 }
 
-/** docs/service-interface.md#users. */
 export interface UserRecord {
   id: string;
   email: string;
@@ -133,7 +132,6 @@ export interface TagRecord {
   relations: TagRelation[];
 }
 
-/** docs/service-interface.md#relations. */
 export interface TagRelation {
   resourceId: string;
   resourceType: ResourceType;
@@ -142,7 +140,6 @@ export interface TagRelation {
 
 export type ResourceType = "Integration" | "DataAsset" | "Monitor";
 
-/** docs/service-interface.md#audit-log. */
 export interface AuditRecord {
   id: string;
   timestamp: string;

@@ -115,7 +115,7 @@ const folded = (mode: string): string => mode.toLowerCase().replaceAll("_", " ")
  */
 export function mergeSchemas(integration: IntegrationRecord, patch: unknown, writes: Behaviour["schemaWrites"]): void {
   const rules = writes === "strict" ? strict : silent(integration);
-  const changes: (readonly (() => void)[])[] = [];
+  const changes: (readonly (() => unknown)[])[] = [];
   for (const [name, schema, change] of named(integration.schemas, patch, { where: "schemas", level: "schema", rules })) {
     changes.push(flags(schema, change, ["enabled"], name));
     const tables = named(schema.tables, change["tables"], { where: `${name}/tables`, level: "table", rules });
@@ -158,16 +158,12 @@ function* named<T extends SchemaEntry | TableEntry | ColumnEntry>(
   }
 }
 
-function flags<F extends string>(node: { [K in F]: boolean }, change: JsonObject, names: readonly F[], where: string): (() => void)[] {
+function flags<F extends string>(node: { [K in F]: boolean }, change: JsonObject, names: readonly F[], where: string): (() => unknown)[] {
   return names.flatMap((name) => {
     const value = own(change, name);
     if (value === undefined) return [];
     if (typeof value !== "boolean") throw invalid(`${where}: ${name} must be true or false.`);
-    return [
-      () => {
-        node[name] = value;
-      },
-    ];
+    return [() => Object.assign(node, { [name]: value })];
   });
 }
 

@@ -1,5 +1,5 @@
 import { record } from "../handlers/audit.ts";
-import type { AccountState, AssetRecord, IntegrationRecord, SchemaMap, TagRecord } from "./account.ts";
+import type { AccountState, AssetRecord, IntegrationRecord, ResourceType, SchemaMap, TagRecord } from "./account.ts";
 import { asObserved } from "./seed-observed.ts";
 import { seedSchemas, untouched } from "./seed-schemas.ts";
 
@@ -11,16 +11,11 @@ const people = [
   ["u-5", "sam@example.com", "Sam"],
 ] as const;
 
+const destination = { connectionType: "destination" } as const;
+const loader = { account: "example", role: "LOADER" };
 const destinations: readonly AssetRecord[] = [
-  {
-    id: "d-12",
-    name: "Warehouse",
-    type: "snowflake",
-    description: "Central warehouse",
-    connectionType: "destination",
-    connection: { account: "example", role: "LOADER" },
-  },
-  { id: "d-13", name: "Lake", type: "s3", description: "Raw files", connectionType: "destination", connection: { bucket: "example-lake" } },
+  { ...destination, id: "d-12", name: "Warehouse", type: "snowflake", description: "Central warehouse", connection: loader },
+  { ...destination, id: "d-13", name: "Lake", type: "s3", description: "Raw files", connection: { bucket: "example-lake" } },
 ];
 
 /** id, name, source type, source name, database. */
@@ -86,30 +81,20 @@ function integration(
 }
 
 function tags(): TagRecord[] {
-  const times = { createdAt: "2026-02-10T10:00:00.000Z", lastUpdatedAt: "2026-03-02T14:20:00.000Z" };
+  const all = { origin: "custom", createdAt: "2026-02-10T10:00:00.000Z", lastUpdatedAt: "2026-03-02T14:20:00.000Z" };
+  const relation = (resourceId: string, resourceType: ResourceType, taggedBy: string) => ({ resourceId, resourceType, taggedBy });
+  const ofPii = [relation("8f1c", "Integration", "u-2"), relation("da-7", "DataAsset", "u-1")];
   return [
+    { ...all, id: "t-1", name: "PII", description: "Contains personal data", owner: "u-2", relations: ofPii },
     {
-      id: "t-1",
-      name: "PII",
-      description: "Contains personal data",
-      owner: "u-2",
-      origin: "custom",
-      ...times,
-      relations: [
-        { resourceId: "8f1c", resourceType: "Integration", taggedBy: "u-2" },
-        { resourceId: "da-7", resourceType: "DataAsset", taggedBy: "u-1" },
-      ],
-    },
-    {
+      ...all,
       id: "t-2",
       name: "Finance",
       description: "Owned by finance",
       owner: "u-1",
-      origin: "custom",
-      ...times,
-      relations: [{ resourceId: "b27d", resourceType: "Integration", taggedBy: "u-1" }],
+      relations: [relation("b27d", "Integration", "u-1")],
     },
-    { id: "t-3", name: "Gold", description: "", owner: "u-4", origin: "custom", ...times, relations: [] },
+    { ...all, id: "t-3", name: "Gold", description: "", owner: "u-4", relations: [] },
   ];
 }
 

@@ -31,7 +31,12 @@ export function openStore(file: string | undefined, initial: () => AccountState)
   return { account, save };
 }
 
-const lists = ["users", "assets", "integrations", "tags", "auditLogs"] as const;
+const members: Readonly<Record<string, (value: unknown) => boolean>> = {
+  ...Object.fromEntries(["users", "assets", "integrations", "tags", "auditLogs"].map((list) => [list, Array.isArray])),
+  catalogue: isObject,
+  sequence: Number.isSafeInteger,
+  nextIntegrationNumber: (value) => /^\d+$/.test(String(value)),
+};
 
 function readAccount(file: string): AccountState {
   let account: unknown;
@@ -41,12 +46,8 @@ function readAccount(file: string): AccountState {
     throw notAnAccount(file, "it is not JSON", cause);
   }
   if (!isObject(account)) throw notAnAccount(file, "it is not a JSON object");
-  for (const name of lists) {
-    if (!Array.isArray(own(account, name))) throw notAnAccount(file, `its member ${name} is not a list`);
-  }
-  if (!isObject(account["catalogue"])) throw notAnAccount(file, "its member catalogue is not an object");
-  if (!Number.isSafeInteger(account["sequence"])) throw notAnAccount(file, "its member sequence is not an integer");
-  if (!/^\d+$/.test(String(account["nextIntegrationNumber"]))) throw notAnAccount(file, "its member nextIntegrationNumber is not a number");
+  const wrong = Object.keys(members).find((name) => members[name]?.(own(account, name)) !== true);
+  if (wrong !== undefined) throw notAnAccount(file, `its member ${wrong} is missing or has another type`);
   // The service wrote the file, so the entries of the lists are not checked.
   return account as unknown as AccountState;
 }

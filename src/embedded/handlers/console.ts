@@ -1,10 +1,10 @@
 import type { AccountState } from "../data/account.ts";
 import { isObject, type JsonObject, own, put } from "../data/own.ts";
-import { type Call, type CallResult, invalid, notFound, optionalString, Refusal, requiredString, success } from "../http/call.ts";
+import { type Call, type CallResult, invalid, optionalString, Refusal, success } from "../http/call.ts";
 import { assetOf } from "./assets.ts";
-import { nextSequence, record, uuidOf } from "./audit.ts";
+import { record } from "./audit.ts";
 import { integrationOf } from "./integrations.ts";
-import { resourceTypeOf, tagOf } from "./tags.ts";
+import { tagOf } from "./tags.ts";
 
 // What users do in the service's own web pages. It is not part of the interface, so a client cannot use it.
 
@@ -14,10 +14,8 @@ export function editIntegration(call: Call): CallResult {
   const name = optionalString(call.body, "name");
   const paused = own(call.body, "paused");
   if (paused !== undefined && typeof paused !== "boolean") throw invalid("paused must be true or false.");
-  integration.name = name ?? integration.name;
-  integration.paused = paused ?? integration.paused;
   const failure = optionalString(call.body, "failure");
-  if (failure !== undefined) integration.failure = failure;
+  Object.assign(integration, name === undefined ? {} : { name }, paused === undefined ? {} : { paused }, failure && { failure });
   const done = failure !== undefined ? "failed" : paused === undefined ? "renamed" : paused ? "paused" : "resumed";
   return changed(call, `Integration ${integration.id} "${integration.name}" ${done}`);
 }
@@ -44,33 +42,11 @@ export function reshapeSchemas(call: Call): CallResult {
   return changed(call, `Schema configuration of integration ${integration.id} "${integration.name}" changed`);
 }
 
-/** POST /_console/tags: `name` is required, `description` and `owner` are optional. */
-export function createTag(call: Call): CallResult {
-  const { account, body, now } = call;
-  const name = requiredString(body, "name");
-  const [description, owner] = [optionalString(body, "description") ?? "", optionalString(body, "owner") ?? ""];
-  const id = uuidOf(`tag ${nextSequence(account)}`).slice(0, 8);
-  const at = now.toISOString();
-  account.tags.push({ id, name, description, owner, origin: "custom", createdAt: at, lastUpdatedAt: at, relations: [] });
-  return changed(call, `Tag ${id} "${name}" created`, { id });
-}
-
 /** DELETE /_console/tags/{id}. */
 export function deleteTag(call: Call): CallResult {
   const { id, name } = tagOf(call);
   call.account.tags = call.account.tags.filter((tag) => tag.id !== id);
   return changed(call, `Tag ${id} "${name}" deleted`);
-}
-
-/** DELETE /_console/tags/{id}/relation: body `resourceId` and `resourceType`. */
-export function detachTag(call: Call): CallResult {
-  const tag = tagOf(call);
-  const resourceId = requiredString(call.body, "resourceId");
-  const resourceType = resourceTypeOf(requiredString(call.body, "resourceType"));
-  const kept = tag.relations.filter((relation) => relation.resourceId !== resourceId || relation.resourceType !== resourceType);
-  if (kept.length === tag.relations.length) throw notFound("relation", resourceId);
-  tag.relations = kept;
-  return changed(call, `Tag ${tag.id} "${tag.name}" detached from ${resourceType} ${resourceId}`);
 }
 
 /** DELETE /_console/assets/{id}; refused (409) while an integration uses it. */
@@ -85,24 +61,17 @@ export function deleteAsset(call: Call): CallResult {
 const isUsed = ({ integrations }: AccountState, asset: string): boolean =>
   integrations.some(({ source, destination }) => source.id === asset || destination.id === asset);
 
-function changed(call: Call, event: string, data?: object): CallResult {
+function changed(call: Call, event: string): CallResult {
   record(call.account, call.by, call.now, event);
-  return success(data, event);
+  return success(undefined, event);
 }
 
 function mergePatch(target: Record<string, unknown>, patch: JsonObject): void {
   for (const [name, value] of Object.entries(patch)) {
-    if (value === null) {
-      delete target[name];
-      continue;
-    }
     const before = own(target, name);
-    if (!isObject(value)) {
-      put(target, name, value);
-      continue;
-    }
     const inner: Record<string, unknown> = isObject(before) ? before : {};
-    put(target, name, inner);
-    mergePatch(inner, value);
+    if (value === null) delete target[name];
+    else put(target, name, isObject(value) ? inner : value);
+    if (isObject(value)) mergePatch(inner, value);
   }
 }

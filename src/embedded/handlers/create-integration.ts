@@ -13,7 +13,7 @@ import {
 } from "../http/call.ts";
 import { newId, record } from "./audit.ts";
 
-/** POST /v1/integrations (docs/service-interface.md#integrations). Names are not unique: the same body twice makes two integrations. */
+/** Names are not unique: the same body twice makes two integrations. */
 export function createIntegration(call: Call): CallResult {
   const { account, options, body, by, now } = call;
   const sparse = options.creates === "sparse";
@@ -66,16 +66,9 @@ function sourceOf(call: Call) {
   const { connection, ...rest } = requiredObject(body, "sourceConfig");
   const name = requiredString(rest, "name", "sourceConfig.");
   const type = requiredString(rest, "type", "sourceConfig.");
-  const source: AssetRecord = {
-    id: "",
-    name,
-    type,
-    description: "",
-    connectionType: "source",
-    // Kept apart: no response shows it.
-    connection: isObject(connection) ? { ...connection } : {},
-  };
-  return { source, isNew: true, sourceConfig: { ...rest, name, type } };
+  // The connection is kept apart: no response shows it.
+  const parts = { description: "", connectionType: "source", connection: isObject(connection) ? { ...connection } : {} } as const;
+  return { source: { id: "", name, type, ...parts } satisfies AssetRecord, isNew: true, sourceConfig: { ...rest, name, type } };
 }
 
 /** The checked settings of a POST. */

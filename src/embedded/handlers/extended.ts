@@ -1,5 +1,5 @@
 import { clearableSettings, type IntegrationRecord, textSettings } from "../data/account.ts";
-import { isObject, type JsonObject, own } from "../data/own.ts";
+import { isObject, own } from "../data/own.ts";
 import { type Call, type CallResult, filled, invalid, okay, optionalString, Refusal, requiredString, success } from "../http/call.ts";
 import { assetOf } from "./assets.ts";
 import { newId, record } from "./audit.ts";
@@ -18,27 +18,18 @@ export function patchIntegration(call: Call): CallResult {
   const sourceSettings = own(body, "sourceSettings");
   if (sourceSettings !== undefined && !(isObject(sourceSettings) && Object.keys(sourceSettings).every((name) => name === "customReports")))
     throw invalid("sourceSettings cannot be changed.");
-  const { name, ...changed } = membersOf(body, ["name", ...textSettings], (value, member) => textOf(value, member));
-  const cleared = membersOf(body, clearableSettings, (value, member) => (value === null ? null : textOf(value, member)));
-  checkAgent(call, integration, cleared.agentId);
-  integration.name = name ?? integration.name;
-  integration.paused = paused;
-  Object.assign(settings, changed, cleared);
+  const texts = ["name", ...textSettings].flatMap((name) =>
+    Object.hasOwn(body, name) ? [[name, requiredString(body, name)] as const] : [],
+  );
+  const { name = integration.name, ...changed } = Object.fromEntries(texts);
+  const cleared = clearableSettings.flatMap((one) =>
+    Object.hasOwn(body, one) ? [[one, body[one] === null ? null : requiredString(body, one)] as const] : [],
+  );
+  checkAgent(call, integration, Object.fromEntries(cleared)["agentId"]);
+  Object.assign(integration, { name, paused });
+  Object.assign(settings, changed, Object.fromEntries(cleared));
   record(account, by, now, `Integration ${integration.id} "${integration.name}" updated`);
   return okay(options, { paused: integration.paused });
-}
-
-/** The members of the body with these names. */
-const membersOf = <Name extends string, T>(
-  body: JsonObject,
-  names: readonly Name[],
-  read: (value: unknown, name: Name) => T,
-): { readonly [N in Name]?: T } =>
-  Object.fromEntries(names.flatMap((name) => (Object.hasOwn(body, name) ? [[name, read(body[name], name)]] : []))) as { [N in Name]?: T }; // by the names
-
-function textOf(value: unknown, member: string): string {
-  if (typeof value !== "string") throw invalid(`${member} must be a string.`);
-  return value;
 }
 
 /** The agent of a source is that of its integrations. */
@@ -50,10 +41,16 @@ function checkAgent({ account }: Call, { source }: IntegrationRecord, wanted: st
 
 /** POST /v1/tags: two tags can have one name. */
 export function postTag(call: Call): CallResult {
+  const owner = requiredString(call.body, "owner");
+  if (!call.account.users.some((user) => user.id === owner)) throw invalid("owner must be the id of a user.");
+  return createTag(call);
+}
+
+/** POST /_console/tags: as in the web pages, without an owner, too. */
+export function createTag(call: Call): CallResult {
   const { account, body, by, now } = call;
-  const [name, owner] = [requiredString(body, "name"), requiredString(body, "owner")];
+  const [name, owner] = [requiredString(body, "name"), optionalString(body, "owner") ?? ""];
   if (name === "") throw invalid("name must not be empty.");
-  if (!account.users.some((user) => user.id === owner)) throw invalid("owner must be the id of a user.");
   const description = optionalString(body, "description") ?? "";
   const id = newId(call, "t");
   const at = now.toISOString();

@@ -3,17 +3,12 @@ import type { AccountState, IntegrationRecord } from "../data/account.ts";
 import { advanceDiscovery } from "../data/discovery.ts";
 import { own } from "../data/own.ts";
 import { mergeSchemas, shownColumns, shownSchemas, withoutUnshown } from "../data/schema-map.ts";
-import { type Call, type CallResult, dressed, notFound, okay, param, Refusal, requiredObject, success } from "../http/call.ts";
-import { pageOf } from "../http/paging.ts";
+import { type Call, type CallResult, dressed, notFound, okay, param, Refusal, requiredObject } from "../http/call.ts";
+import { listed } from "../http/paging.ts";
 import { record } from "./audit.ts";
 
-/** GET /v1/integrations (docs/service-interface.md#integrations). */
-export function listIntegrations({ account, options, query }: Call): CallResult {
-  const items = account.integrations.map((integration) => shown(integration, options));
-  return success(pageOf(items, options.paging, query));
-}
+export const listIntegrations = (call: Call): CallResult => listed(call, call.account.integrations, shown);
 
-/** GET /v1/integrations/{id} (docs/service-interface.md#integrations). */
 export function getIntegration(call: Call): CallResult {
   const { options } = call;
   const integration = createdIntegration(call);
@@ -21,7 +16,6 @@ export function getIntegration(call: Call): CallResult {
   return okay(options, options.integrationForm === "direct" ? one : { integration: one });
 }
 
-/** GET /v1/integrations/{id}/schemas, in the form that the options choose (docs/service-interface.md#schema-configuration). */
 export function getSchemas(call: Call): CallResult {
   const { options } = call;
   const integration = createdIntegration(call);
@@ -31,7 +25,7 @@ export function getSchemas(call: Call): CallResult {
   return okay(options, { schemas: shownSchemas(integration.schemas, options) });
 }
 
-/** PATCH /v1/integrations/{id}/schemas: always answers the full camelCase map with columns (docs/service-interface.md#schema-configuration). */
+/** PATCH /v1/integrations/{id}/schemas always answers the full camelCase map with columns. */
 export function patchSchemas(call: Call): CallResult {
   const { account, body, by, now, options } = call;
   const integration = createdIntegration(call);
@@ -41,7 +35,6 @@ export function patchSchemas(call: Call): CallResult {
   return okay(options, { schemas: shownSchemas(integration.schemas, { ...options, schemaForm: "camel" }) });
 }
 
-/** GET /v1/integrations/{id}/schemas/{schema}/tables/{table}/columns (docs/service-interface.md#schema-configuration). */
 export function getColumns(call: Call): CallResult {
   const integration = createdIntegration(call);
   advanceDiscovery(integration, call.now, false);
@@ -71,10 +64,8 @@ export function createdIntegration(call: Call): IntegrationRecord {
   throw new Refusal(409, "IntegrationInCreation", `Integration "${name}" is still in creation. Try again later.`);
 }
 
-/** The integration of that id, if there is one. */
-export function findIntegration(account: AccountState, id: string): IntegrationRecord | undefined {
-  return account.integrations.find((integration) => integration.id === id);
-}
+export const findIntegration = ({ integrations }: AccountState, id: string): IntegrationRecord | undefined =>
+  integrations.find((integration) => integration.id === id);
 
 function shown(integration: IntegrationRecord, options: Behaviour): object {
   const { id, name, createdAt, paused, source, destination, unshown, shownAs } = integration;

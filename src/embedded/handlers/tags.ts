@@ -1,21 +1,13 @@
 import type { ResourceType, TagRecord } from "../data/account.ts";
 import { type Call, type CallResult, filled, invalid, notFound, optionalString, param, requiredString, success } from "../http/call.ts";
-import { pageOf } from "../http/paging.ts";
+import { listed } from "../http/paging.ts";
 import { record } from "./audit.ts";
 import { findIntegration } from "./integrations.ts";
 
-/** GET /v1/tags (docs/service-interface.md#tags). */
-export function listTags({ account, options, query }: Call): CallResult {
-  return success(
-    pageOf(
-      account.tags.map((tag) => filled(withoutResources(tag), options)),
-      options.paging,
-      query,
-    ),
-  );
-}
+export const listTags = (call: Call): CallResult =>
+  listed(call, call.account.tags, (tag, options) => filled(withoutResources(tag), options));
 
-/** GET /v1/tags/{id}: the tag directly in data, with what it is attached to (docs/service-interface.md#tags). */
+/** The tag is directly in data, with what it is attached to. */
 export function getTag(call: Call): CallResult {
   const tag = tagOf(call);
   return success({
@@ -71,6 +63,4 @@ export function resourceTypeOf(text: string): ResourceType {
   throw invalid("resourceType must be Integration, DataAsset or Monitor.");
 }
 
-function withoutResources({ relations: _, ...tag }: TagRecord): Omit<TagRecord, "relations"> {
-  return tag;
-}
+const withoutResources = ({ relations: _, ...tag }: TagRecord): object => tag;

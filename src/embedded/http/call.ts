@@ -102,11 +102,7 @@ const seenNotFound: Readonly<Record<string, Seen>> = {
 };
 
 /** A path parameter, as the router found it. */
-export function param(call: Call, name: string): string {
-  const value = call.params[name];
-  if (value === undefined) throw new Error(`The route has no parameter ${name}.`);
-  return value;
-}
+export const param = ({ params }: Call, name: string): string => params[name] ?? "";
 
 /** A required string member of the body; throws a 400 otherwise. */
 export function requiredString(body: JsonObject, name: string, where = ""): string {

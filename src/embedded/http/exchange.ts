@@ -41,12 +41,8 @@ interface Sent {
 }
 
 const cut: Sent = { status: 0, text: "", type: "", headers: {} };
-const page: Sent = {
-  status: 200,
-  text: "<!doctype html><html><body><h1>Sign in to continue</h1></body></html>",
-  type: "text/html; charset=utf-8",
-  headers: {},
-};
+const signIn = "<!doctype html><html><body><h1>Sign in to continue</h1></body></html>";
+const page: Sent = { ...cut, status: 200, text: signIn, type: "text/html; charset=utf-8" };
 const errorIn200 = {
   code: { code: "error", message: "The agent did not answer.", error: { context: {}, name: "AgentError", code: "AGENT_UNREACHABLE" } },
   ok: { ok: false, error: "invalid connection" },
@@ -178,8 +174,7 @@ function suffer(setting: Setting, request: Request, fault: FaultAction): Sent {
   const refuse = (status: number, headers: Sent["headers"] = {}): Sent => refused(setting, request, refusal(status, headers));
   if (fault.kind === "reset-before") return cut;
   if (fault.kind === "html") return page;
-  if (fault.kind === "error-200")
-    return { status: 200, text: JSON.stringify(errorIn200[fault.form]), type: "application/json", headers: {} };
+  if (fault.kind === "error-200") return { ...page, text: JSON.stringify(errorIn200[fault.form]), type: "application/json" };
   if (fault.kind === "status")
     return refuse(fault.status, fault.retryAfterSeconds === undefined ? {} : { "retry-after": String(fault.retryAfterSeconds) });
   const sent = perform(setting, request, fault.kind === "dropped");
@@ -235,19 +230,13 @@ function errorBody(refusal: Refusal, requestText: string, wanted: ErrorBody): { 
   const code = wanted === "mixed" ? (seen.code ?? refusal.code) : refusal.code;
   if (style === "empty") return { text: "", type: "application/json" };
   if (style === "plain") return { text: message, type: "text/plain" };
-  const shown = style === "echo" && requestText !== "" ? `${message} Request body: ${requestText}` : message;
-  return { text: JSON.stringify(envelopeOf(style, { statusCode, code, message: shown })), type: "application/json" };
-}
-
-interface Said {
-  readonly statusCode: number;
-  readonly code: string;
-  readonly message: string;
-}
-
-function envelopeOf(style: ErrorBody, { statusCode, code, message }: Said): object {
-  if (style === "nested") return { statusCode, message: { code, message } };
-  if (style === "status") return { statusCode, message };
-  if (style === "list") return { statusCode, message: [message], error: "Bad Request" };
-  return style === "message" ? { message } : { code, message };
+  const forms = {
+    envelope: { code, message },
+    echo: { code, message: requestText === "" ? message : `${message} Request body: ${requestText}` },
+    nested: { statusCode, message: { code, message } },
+    status: { statusCode, message },
+    list: { statusCode, message: [message], error: "Bad Request" },
+    message: { message },
+  };
+  return { text: JSON.stringify(forms[style]), type: "application/json" };
 }

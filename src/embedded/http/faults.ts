@@ -20,57 +20,43 @@ interface Fault {
   readonly action: FaultAction;
 }
 
-const usage = "Write METHOD PATHREGEX[@NTH]=ACTION[:ARG], for example: POST /v1/integrations$@1=reset-after";
 const plainActions = ["reset-before", "reset-after", "truncate", "html", "empty", "content-type", "accepted", "dropped"] as const;
+const usage = `Write METHOD PATHREGEX[@NTH]=ACTION[:ARG], for example: POST /v1/integrations$@1=reset-after. ACTION is ${plainActions.join(", ")}, error-200[:ok], status:CODE[;retry-after=S], status-after:CODE or delay:MS.`;
 
 /**
- * Reads `METHOD PATHREGEX[@NTH]=ACTION[:ARG]`. METHOD may be `*`; the expression may match anywhere in the path as sent, or in path and
- * query. Actions: `reset-before`, `reset-after`, `status:CODE[;retry-after=S]`, `status-after:CODE`, `delay:MS`, `truncate`, `html`,
- * `empty`, `content-type`, `accepted`, `dropped`, `error-200[:ok]`. Throws an Error that says what is wrong.
+ * METHOD may be `*`; the expression may match anywhere in the path as sent, or in path and query; NTH counts from 1. Throws an Error with
+ * the usage.
  */
 export function parseFault(spec: string): Fault {
-  const wrong = (what: string): Error => new Error(`The fault ${JSON.stringify(spec)} is not valid: ${what} ${usage}`);
   // The expression may contain "=" and "@" itself, so the action is what follows the last "=" that isn't the one of retry-after=S.
-  const parts = /^(\S+)\s+(.+?)(?:@(\d+))?=([^=]*(?:;retry-after=[^=]*)?)$/.exec(spec.trim());
-  if (parts === null) throw wrong("it does not have the right form.");
-  const [, method = "", expression = "", nth, action = ""] = parts;
-  if (!/^([A-Za-z]+|\*)$/.test(method)) throw wrong("METHOD must be a word such as POST, or *.");
-  if (nth === "0") throw wrong("NTH counts from 1.");
-  return {
-    method: method.toUpperCase(),
-    path: expressionOf(expression, wrong),
-    nth: nth === undefined ? undefined : Number(nth),
-    action: actionOf(action, wrong),
-  };
+  const parts = /^([A-Za-z]+|\*)\s+(.+?)(?:@(\d+))?=([^=]*(?:;retry-after=[^=]*)?)$/.exec(spec.trim());
+  const [, method = "", expression = "", nth, text = ""] = parts ?? [];
+  const action = actionOf(text);
+  const path = expressionOf(expression);
+  if (action === undefined || path === undefined || nth === "0")
+    throw new Error(`The fault ${JSON.stringify(spec)} is not valid. ${usage}`);
+  return { method: method.toUpperCase(), path, nth: nth === undefined ? undefined : Number(nth), action };
 }
 
-function expressionOf(text: string, wrong: (what: string) => Error): RegExp {
+function expressionOf(text: string): RegExp | undefined {
   try {
     return new RegExp(text);
   } catch {
-    throw wrong("PATHREGEX is not a regular expression.");
+    return undefined;
   }
 }
 
-function actionOf(text: string, wrong: (what: string) => Error): FaultAction {
+function actionOf(text: string): FaultAction | undefined {
   const plain = plainActions.find((name) => name === text);
   if (plain !== undefined) return { kind: plain };
   if (text === "error-200" || text === "error-200:ok") return { kind: "error-200", form: text === "error-200" ? "code" : "ok" };
-  const status = /^(status|status-after):([2-5]\d\d)(?:;retry-after=(\d+))?$/.exec(text);
-  if (status !== null) {
-    const [, kind, code, retryAfter] = status;
-    if (kind === "status") {
-      return { kind, status: Number(code), ...(retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) }) };
-    }
-    if (retryAfter === undefined) return { kind: "status-after", status: Number(code) };
-    throw wrong("only status takes retry-after.");
-  }
-  const delay = /^delay:(\d{1,7})$/.exec(text);
-  if (delay !== null) return { kind: "delay", ms: Number(delay[1]) };
-  if (/^(status|status-after)(:|$)/.test(text))
-    throw wrong("status and status-after need a code from 200 to 599, for example status:503;retry-after=2.");
-  if (/^delay(:|$)/.test(text)) throw wrong("delay needs whole milliseconds, for example delay:500.");
-  throw wrong(`ACTION must be one of ${plainActions.join(", ")}, error-200, status, status-after, delay.`);
+  const [, kind, code, retryAfter] = /^(?:(status):([2-5]\d\d)(?:;retry-after=(\d+))?)$/.exec(text) ?? [];
+  if (kind !== undefined)
+    return { kind: "status", status: Number(code), ...(retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) }) };
+  const [, after] = /^status-after:([2-5]\d\d)$/.exec(text) ?? [];
+  if (after !== undefined) return { kind: "status-after", status: Number(after) };
+  const [, ms] = /^delay:(\d{1,7})$/.exec(text) ?? [];
+  return ms === undefined ? undefined : { kind: "delay", ms: Number(ms) };
 }
 
 /** The faults in force, with how often each has matched. */
@@ -83,14 +69,10 @@ export interface FaultBook {
 
 /** An empty book, or one with these faults. Throws as `parseFault` does. */
 export function openFaultBook(specs: readonly string[]): FaultBook {
-  let entries = specs.map((spec) => ({ fault: parseFault(spec), seen: 0 }));
+  const entries = specs.map((spec) => ({ fault: parseFault(spec), seen: 0 }));
   return {
-    add: (spec) => {
-      entries.push({ fault: parseFault(spec), seen: 0 });
-    },
-    clear: () => {
-      entries = [];
-    },
+    add: (spec) => void entries.push({ fault: parseFault(spec), seen: 0 }),
+    clear: () => void entries.splice(0),
     strike: (method, path, query) => {
       let struck: FaultAction | undefined;
       for (const entry of entries) {

@@ -1,11 +1,19 @@
+import type { Behaviour } from "../behaviour.ts";
 import type { Paging } from "../options.ts";
-import { invalid } from "./call.ts";
+import { type Call, type CallResult, invalid, success } from "./call.ts";
+
+/** The answer to GET of a list whose items are shown in this form. */
+export const listed = <T>(call: Call, items: readonly T[], form: (item: T, options: Behaviour) => object, message?: string): CallResult => {
+  const { options, query } = call;
+  const shown = items.map((item) => form(item, options));
+  return success(pageOf(shown, options.paging, query), message);
+};
 
 /**
  * `data` of a list response. The interface does not say whether lists have pages, so the style decides: `nextCursor` takes `cursor`,
  * the others take `offset` and `limit` (at most the page size), `none` takes nothing. Throws a 400 for a value that it can't read.
  */
-export function pageOf(items: readonly object[], paging: Paging | undefined, query: URLSearchParams): object {
+function pageOf(items: readonly object[], paging: Paging | undefined, query: URLSearchParams): object {
   if (paging === undefined || paging.style === "none") return { items };
   const { style, size } = paging;
   if (style === "nextCursor") {

@@ -1,12 +1,12 @@
 import { createAsset, patchAsset } from "../handlers/assets.ts";
 import { listAuditLogs } from "../handlers/audit.ts";
-import { createTag, deleteAsset, deleteIntegration, deleteTag, detachTag, editIntegration, reshapeSchemas } from "../handlers/console.ts";
+import { deleteAsset, deleteIntegration, deleteTag, editIntegration, reshapeSchemas } from "../handlers/console.ts";
 import { createIntegration } from "../handlers/create-integration.ts";
-import { getAsset, patchIntegration, postTag, unrelateTag } from "../handlers/extended.ts";
+import { createTag, getAsset, patchIntegration, postTag, unrelateTag } from "../handlers/extended.ts";
 import { getColumns, getIntegration, getSchemas, listIntegrations, patchSchemas } from "../handlers/integrations.ts";
 import { getTag, listTags, putTag, relateTag } from "../handlers/tags.ts";
-import { type Call, type CallResult, filled, invalid, Refusal, success } from "./call.ts";
-import { pageOf } from "./paging.ts";
+import { type Call, type CallResult, filled, invalid, Refusal } from "./call.ts";
+import { listed } from "./paging.ts";
 
 type Handler = (call: Call) => CallResult;
 
@@ -28,13 +28,13 @@ const table: readonly RouteEntry[] = [
   ["POST", "/v1/assets", createAsset],
   ["PATCH", "/v1/assets/{id}", patchAsset],
   ["GET", "/v1/audit-logs", listAuditLogs],
-  ["GET", "/v1/users", listUsers],
+  ["GET", "/v1/users", (call) => listed(call, call.account.users, filled, "Users listed")],
   ["POST", "/_console/integrations/{id}", editIntegration],
   ["DELETE", "/_console/integrations/{id}", deleteIntegration],
   ["PATCH", "/_console/integrations/{id}/schemas", reshapeSchemas],
   ["POST", "/_console/tags", createTag],
   ["DELETE", "/_console/tags/{id}", deleteTag],
-  ["DELETE", "/_console/tags/{id}/relation", detachTag],
+  ["DELETE", "/_console/tags/{id}/relation", unrelateTag],
   ["DELETE", "/_console/assets/{id}", deleteAsset],
 ];
 
@@ -52,11 +52,6 @@ const compiled = (entries: readonly RouteEntry[]) =>
 const routes = compiled(table);
 const extendedRoutes = compiled([...table, ...extendedTable]);
 
-interface Route {
-  readonly handler: Handler;
-  readonly params: Readonly<Record<string, string>>;
-}
-
 /**
  * The route for a path as sent. Segments are split before they are decoded, and nothing is normalised: `a%2Fb` and `..` are names. Throws
  * a 404 for an unknown path, a 405 for an unknown method, a 400 for broken percent-encoding.
@@ -64,7 +59,7 @@ interface Route {
 export function routeOf(
   { method, path }: { readonly method: string; readonly path: string },
   { routes: more = [], extended }: { readonly routes?: readonly RouteEntry[]; readonly extended: boolean },
-): Route {
+): Pick<Call, "params"> & { readonly handler: Handler } {
   const segments = path.split("/");
   const candidates = [...(extended ? extendedRoutes : routes), ...compiled(more)].filter((route) => fits(route.segments, segments));
   if (candidates.length === 0) throw new Refusal(404, "not_found", "There is no such path.", { seen: { form: "status" } });
@@ -87,16 +82,4 @@ function decode(segment: string): string {
   } catch {
     throw invalid("The path contains invalid percent-encoding.");
   }
-}
-
-/** GET /v1/users (docs/service-interface.md#users). */
-function listUsers({ account, options, query }: Call): CallResult {
-  return success(
-    pageOf(
-      account.users.map((user) => filled(user, options)),
-      options.paging,
-      query,
-    ),
-    "Users listed",
-  );
 }

@@ -72,7 +72,6 @@ test("a new tag can be read by the id in the response", async () => {
 test.each([
   [401, "DELETE", "/_console/tags/t-1", { key: undefined }],
   [404, "DELETE", "/_console/tags/nope", {}],
-  [404, "DELETE", "/_console/tags/t-1/relation", { body: { resourceId: "nope", resourceType: "Monitor" } }],
   [409, "DELETE", "/_console/assets/d-12", {}],
   [400, "POST", "/_console/integrations/8f1c", { body: { paused: "yes" } }],
 ])("%i for %s %s", async (status, method, path, sending) => {
