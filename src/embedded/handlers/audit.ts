@@ -15,7 +15,7 @@ export function record(account: AccountState, by: Author, at: Date, event: strin
 }
 
 /** The next number for ids: the same history gives the same ids, which golden files rely on. */
-export function nextSequence(account: AccountState): number {
+function nextSequence(account: AccountState): number {
   account.sequence += 1;
   return account.sequence;
 }
@@ -28,7 +28,7 @@ export function newId({ account, options }: Call, prefix: string, text = `${pref
 }
 
 /** A UUID (version 8: made from a hash) that depends on the text alone. */
-export function uuidOf(text: string): string {
+function uuidOf(text: string): string {
   const hex = createHash("sha256").update(text).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
