@@ -45,10 +45,13 @@ function capital(letter: string): string {
   return large.length === letter.length ? large : letter;
 }
 
-/** NFC: sources write "é" as one character or as two, and patterns match both. */
-export const composed = (text: string): string => (/[^ -~]/u.test(text) ? text.normalize() : text);
+/** Only printable ASCII: then letters are code units. */
+const isAscii = (text: string): boolean => !/[^ -~]/u.test(text);
 
-export const foldText = (text: string): string => (/[^ -~]/u.test(text) ? Array.from(text, foldLetter).join("") : text.toLowerCase());
+/** NFC: sources write "é" as one character or as two, and patterns match both. */
+export const composed = (text: string): string => (isAscii(text) ? text : text.normalize());
+
+export const foldText = (text: string): string => (isAscii(text) ? text.toLowerCase() : Array.from(text, foldLetter).join(""));
 
 /**
  * Without one of these a pattern is a literal: closing signs and commas have no meaning on their
@@ -62,6 +65,11 @@ export function compileGlob(pattern: string, ignoreCase = false): Glob {
   const fold = ignoreCase ? foldLetter : (letter: string): string => letter;
   const letters = tokens.flatMap((token) => (token.type === "letter" ? [token.letter] : []));
   if (letters.length === tokens.length) return literalGlob(letters.join(""), ignoreCase);
+  const star = tokens.findIndex(({ type }) => type === "star");
+  if (star >= 0 && letters.length === tokens.length - 1) {
+    const ends = [letters.slice(0, star).join(""), letters.slice(star).join("")] as const;
+    if (ends.every(isAscii)) return affixGlob(ends, ignoreCase);
+  }
   const program = assemble(tokens, fold);
   return { literal: undefined, matches: (name) => run(program, name, fold) };
 }
@@ -70,6 +78,17 @@ function literalGlob(literal: string, ignoreCase: boolean): Glob {
   if (!ignoreCase) return { literal, matches: (name) => name === literal };
   const folded = foldText(literal);
   return { literal, matches: (name) => foldText(name) === folded };
+}
+
+/** `email_*`, `*_id`, `*`: nearly all globs. */
+function affixGlob(ends: readonly [head: string, tail: string], ignoreCase: boolean): Glob {
+  const fold = ignoreCase ? foldText : (text: string): string => text;
+  const [head, tail] = [fold(ends[0]), fold(ends[1])];
+  const matches = (name: string): boolean => {
+    const text = fold(name);
+    return text.length >= head.length + tail.length && text.startsWith(head) && text.endsWith(tail);
+  };
+  return { literal: undefined, matches };
 }
 
 function tokenise(letters: readonly string[], ignoreCase: boolean): readonly Token[] {

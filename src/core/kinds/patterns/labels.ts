@@ -45,9 +45,12 @@ export interface LabelScope {
   readonly files: readonly FileNode[];
   readonly destinationSchema: string | undefined;
   readonly memo: Memo;
-  readonly below: Map<string, LabelScope>;
-  readonly columns: Map<string, readonly ColumnLabel[]>;
+  readonly below: Known<LabelScope>;
+  readonly columns: Known<readonly ColumnLabel[]>;
 }
+
+/** Results by name, and by the name in the destination if it matters. */
+type Known<T> = Map<string, readonly { readonly destination: string; readonly found: T }[]>;
 
 interface CompiledPatterns {
   readonly nodes: NodePatterns;
@@ -73,6 +76,7 @@ interface Memo {
 
 /** Limits that keep memory flat, whatever the account contains. */
 const maxNames = 20_000;
+const maxVariants = 100;
 const maxScopes = 50_000;
 
 export function labelRoots(labels: ColumnLabels): LabelRoots {
@@ -148,25 +152,32 @@ function scopeOf(memo: Memo, parts: ScopeParts): LabelScope {
   return scope;
 }
 
-/** The key of a node in a scope; two nodes with the same key have the same labels. */
-const keyIn = ({ readsDestination }: LabelScope, name: string, destination: string): string =>
-  readsDestination ? `${name.length}:${name}${destination}` : name;
+interface Node {
+  readonly name: string;
+  readonly destination: string;
+}
+
+/** What is known of a node, or what `find` finds. */
+function known<T>(results: Known<T>, { readsDestination }: LabelScope, { name, destination }: Node, find: () => T): T {
+  const all = results.get(name) ?? [];
+  for (const one of all) if (!readsDestination || one.destination === destination) return one.found;
+  const found = find();
+  if (results.size >= maxNames) results.clear();
+  results.set(name, [...(all.length < maxVariants ? all : []), { destination, found }]);
+  return found;
+}
 
 /** The scope below a schema or table. `destination`: its name there, as the service returns it. */
 export function enterLabels(scope: LabelScope, name: string, destination?: string): LabelScope {
   const there = destination ?? (scope.depth === 0 ? scope.destinationSchema : undefined) ?? name;
-  const key = keyIn(scope, name, there);
-  const known = scope.below.get(key);
-  if (known !== undefined) return known;
-  const found = scopeOf(scope.memo, {
-    depth: scope.depth === 0 ? 1 : 2,
-    patterns: scope.patterns.filter(({ nodes }) => matchesName(nodes, scope.depth, name)),
-    files: filesBelow(scope, name, there),
-    destinationSchema: undefined,
-  });
-  if (scope.below.size >= maxNames) scope.below.clear();
-  scope.below.set(key, found);
-  return found;
+  return known(scope.below, scope, { name, destination: there }, () =>
+    scopeOf(scope.memo, {
+      depth: scope.depth === 0 ? 1 : 2,
+      patterns: scope.patterns.filter(({ nodes }) => matchesName(nodes, scope.depth, name)),
+      files: filesBelow(scope, name, there),
+      destinationSchema: undefined,
+    }),
+  );
 }
 
 const filesBelow = ({ files }: LabelScope, name: string, destination: string): readonly FileNode[] =>
@@ -182,18 +193,14 @@ const none: readonly ColumnLabel[] = [];
 /** The labels of a column of the table whose scope this is: those of files first, then those of patterns. */
 export function columnLabels(scope: LabelScope, name: string, destination = name): readonly ColumnLabel[] {
   if (scope.possible.size === 0) return none;
-  const key = keyIn(scope, name, destination);
-  const known = scope.columns.get(key);
-  if (known !== undefined) return known;
-  const fromFiles =
-    scope.files.length === 0
-      ? none
-      : [...filesBelow(scope, name, destination).flatMap(({ found }) => found), ...ofTable(scope, name, destination)];
-  const fromPatterns = scope.patterns.filter(({ nodes }) => matchesName(nodes, 2, name)).map(({ found }) => found);
-  const labels = fromFiles.length + fromPatterns.length === 0 ? none : [...fromFiles, ...fromPatterns];
-  if (scope.columns.size >= maxNames) scope.columns.clear();
-  scope.columns.set(key, labels);
-  return labels;
+  return known(scope.columns, scope, { name, destination }, () => {
+    const fromFiles =
+      scope.files.length === 0
+        ? none
+        : [...filesBelow(scope, name, destination).flatMap(({ found }) => found), ...ofTable(scope, name, destination)];
+    const fromPatterns = scope.patterns.filter(({ nodes }) => matchesName(nodes, 2, name)).map(({ found }) => found);
+    return fromFiles.length + fromPatterns.length === 0 ? none : [...fromFiles, ...fromPatterns];
+  });
 }
 
 /** The positions of the labels that the columns of a table can have. `scope`: that of the table. */

@@ -72,8 +72,11 @@ function isSorted(members: Readonly<Record<string, unknown>>): boolean {
 
 /** Deep equality of JSON values; the order of keys does not count. */
 export function sameJson(a: unknown, b: unknown): boolean {
-  return a === b || canonicalJson(a) === canonicalJson(b);
+  // Nearly all values are scalars, and need no text.
+  return a === b || (!isScalar(a) && !isScalar(b) && canonicalJson(a) === canonicalJson(b));
 }
+
+const isScalar = (value: unknown): boolean => typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 
 /** The members with a value, because optional members must not be undefined. */
 export function defined<T extends Readonly<Record<string, unknown>>>(members: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {

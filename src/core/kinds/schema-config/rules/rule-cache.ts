@@ -18,6 +18,16 @@ export interface RuleCache {
   readonly scopes: Map<string, RuleScope>;
   /** Rules with the label by which they match a column as a part of their cause: one object, whatever column it is. */
   readonly labelled: Map<ColumnLabel, Map<ProgramRule, ProgramRule>>;
+  /** Equal ones are one object: each table that a file labels is a scope, and most of their columns have the same rules. */
+  readonly counted: Map<string, CountedMatch>;
+}
+
+/** What a match is counted as. */
+export interface CountedMatch {
+  /** Positions in `RuleProgram.rules`. */
+  readonly rules: readonly number[];
+  /** Positions in `RuleProgram.patterns` of the patterns that match the name. */
+  readonly patterns: readonly number[];
 }
 
 interface ScopeParts {
@@ -37,10 +47,13 @@ export interface RuleScope extends ScopeParts {
   readonly comparesAttributes: boolean;
   /** By name: one match, or one for each node that the rules tell apart by more than its name. One for all nodes if the scope has no rules. */
   readonly matches: Map<string, readonly KnownMatch[]>;
+  /** The match that was asked for last. */
+  last: KnownMatch | undefined;
 }
 
 /** A match, and everything but the name that it can depend on. */
 interface KnownMatch {
+  readonly name: string;
   readonly isLive: boolean;
   readonly enabled: boolean | undefined;
   readonly hashed: boolean | undefined;
@@ -48,6 +61,8 @@ interface KnownMatch {
   readonly syncMode: string | undefined;
   readonly destination: string | undefined;
   readonly match: CachedMatch;
+  /** The one that was asked for after it: tables of one shape list their columns in one order, and comparing is faster than a look-up. */
+  next: KnownMatch | undefined;
 }
 
 /** What the rules do with nodes that they cannot tell apart. */
@@ -57,8 +72,7 @@ export interface CachedMatch {
   /** Those that match it by name, with or without their `where`. */
   readonly namedBy: readonly ProgramRule[];
   readonly expectations: readonly ProgramRule[];
-  /** Positions in `RuleProgram.patterns` of the patterns that match the name. */
-  readonly hits: readonly number[];
+  readonly counted: CountedMatch;
   /** `rules`, and the rules that ignore a node above, in the order in which they apply. */
   readonly applied: readonly ProgramRule[];
   /** The result for a node without literal entries. */
@@ -73,7 +87,7 @@ const maxVariants = 100;
 const maxScopes = 5_000;
 
 export function newRuleCache(program: RuleProgram): RuleCache {
-  const cache = { program, scopes: new Map(), labelled: new Map() };
+  const cache = { program, scopes: new Map(), labelled: new Map(), counted: new Map() };
   return { ...cache, root: scopeWith(cache, { depth: 0, ignoring: [], rules: program.rules, labels: undefined }) };
 }
 
@@ -89,14 +103,25 @@ export const hasNoRules = (scope: RuleScope): boolean => scope.rules.length === 
 /** The match of a node. One that is not live (`node` undefined) matches rules without `where` only. */
 export function matchIn(scope: RuleScope, name: string, node: LiveNode | undefined, syncMode: string | undefined): CachedMatch {
   const key = scope.rules.length === 0 ? "" : name;
+  const { last } = scope;
+  const guess = last?.next;
+  const found = guess?.name === key && isAlike(scope, guess, node, syncMode) ? guess : knownMatch(scope, key, { name, node, syncMode });
+  if (last !== undefined && found !== guess) last.next = found;
+  scope.last = found;
+  return found.match;
+}
+
+function knownMatch(scope: RuleScope, key: string, sought: Sought): KnownMatch {
+  const { node, syncMode } = sought;
   const known = scope.matches.get(key);
-  if (known !== undefined) for (const one of known) if (isAlike(scope, one, node, syncMode)) return one.match;
-  const match = newMatch(scope, { name, node, syncMode });
+  if (known !== undefined) for (const one of known) if (isAlike(scope, one, node, syncMode)) return one;
+  const match = newMatch(scope, sought);
   const { enabled, hashed, isPrimaryKey, nameInDestination: destination } = node ?? {};
-  const one: KnownMatch = { isLive: node !== undefined, enabled, hashed, isPrimaryKey, syncMode, destination, match };
+  const isLive = node !== undefined;
+  const one: KnownMatch = { name: key, isLive, enabled, hashed, isPrimaryKey, syncMode, destination, match, next: undefined };
   if (scope.matches.size >= maxNames) scope.matches.clear();
   scope.matches.set(key, known === undefined || known.length >= maxVariants ? [one] : [...known, one]);
-  return match;
+  return one;
 }
 
 /** Whether the rules of the scope cannot tell a node from the one of a known match, which has the same name. */
@@ -124,11 +149,14 @@ function newMatch(scope: RuleScope, { name, node, syncMode }: Sought): CachedMat
   const applied = inOrder(ignoring, rules);
   const resolution = newResolution();
   resolve(resolution, applied, undefined, { layers: cache.program.layers, depth });
+  const expectations = named.filter((rule) => rule.expected !== undefined && holdsFor(rule));
+  if (cache.counted.size >= maxNames) cache.counted.clear();
+  const indices = [...rules, ...expectations].map(({ index }) => index);
   return {
     rules,
     namedBy,
-    expectations: named.filter((rule) => rule.expected !== undefined && holdsFor(rule)),
-    hits,
+    expectations,
+    counted: getOrAdd(cache.counted, `${indices.join()}|${hits.join()}`, () => ({ rules: indices, patterns: hits })),
     applied,
     resolution,
     below: depth === 2 ? scope : scopeBelow(scope, { depth: depth === 0 ? 1 : 2, rules, below, name, node }),
@@ -196,7 +224,7 @@ function scopeWith(cache: RuleScope["cache"], parts: ScopeParts): RuleScope {
   if (known !== undefined) return known;
   if (cache.scopes.size >= maxScopes) cache.scopes.clear();
   const comparesAttributes = rules.some((rule) => rule.depth === depth && rule.where !== undefined);
-  const scope: RuleScope = { ...parts, cache, comparesAttributes, matches: new Map() };
+  const scope: RuleScope = { ...parts, cache, comparesAttributes, matches: new Map(), last: undefined };
   cache.scopes.set(key, scope);
   return scope;
 }

@@ -77,10 +77,9 @@ export function countUnknownColumns({ unknownColumns }: RunningStats, { rules }:
 }
 
 /** A node has this match. */
-export function countMatch({ matches, hits }: RunningStats, { rules, expectations, hits: patterns }: CachedMatch): void {
+export function countMatch({ matches, hits }: RunningStats, { counted: { rules, patterns } }: CachedMatch): void {
   for (const pattern of patterns) hits[pattern] = 1;
-  for (const { index } of rules) matches[index] = (matches[index] ?? 0) + 1;
-  for (const { index } of expectations) matches[index] = (matches[index] ?? 0) + 1;
+  for (const index of rules) matches[index] = (matches[index] ?? 0) + 1;
 }
 
 export function addWarning(

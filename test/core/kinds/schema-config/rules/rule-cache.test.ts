@@ -101,7 +101,7 @@ function found(cache: RuleCache, tree: LiveSchemas, path: NodePath): string {
   const indices = [match.rules, match.namedBy, match.expectations, match.applied].map((rules) => rules.map(({ index }) => index));
   const { enabledBy, hashedBy, enabled, hashed, covered, ignored } = resolution;
   const causes = [enabledBy, hashedBy].map((by) => (by?.type === "rule" ? [by.index, by.cause.label] : undefined));
-  return JSON.stringify([path, indices, match.hits, enabled, hashed, covered, ignored, causes]);
+  return JSON.stringify([path, indices, match.counted.patterns, enabled, hashed, covered, ignored, causes]);
 }
 
 test("a match is the same whatever was matched before, in any account with any labels", () => {
