@@ -46,7 +46,7 @@ function capital(letter: string): string {
 }
 
 /** Only printable ASCII: then letters are code units. */
-const isAscii = (text: string): boolean => !/[^ -~]/u.test(text);
+export const isAscii = (text: string): boolean => !/[^ -~]/u.test(text);
 
 /** NFC: sources write "é" as one character or as two, and patterns match both. */
 export const composed = (text: string): string => (isAscii(text) ? text : text.normalize());

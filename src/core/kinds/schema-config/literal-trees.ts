@@ -1,5 +1,7 @@
 import { own } from "../../model/json/json.ts";
 import type { ColumnTree, SchemaTree, TableTree } from "../../model/manifest.ts";
+import { groupBy } from "../../model/maps.ts";
+import { composed, isAscii } from "../patterns/glob.ts";
 
 // The literal trees of all layers, entered side by side while a live tree is walked. Most nodes
 // have no literal entry in any layer, so the functions return undefined for them instead of an
@@ -15,10 +17,10 @@ function anyOf<T>(entries: ByLayer<T>): ByLayer<T> | undefined {
 }
 
 export const literalSchemas = (trees: ByLayer<SchemaTree>, schema: string): ByLayer<SchemaEntry> | undefined =>
-  anyOf(trees.map((tree) => own(tree, schema)));
+  anyOf(trees.map((tree) => tree && ownForm(tree, schema)));
 
 export const literalTables = (schemas: ByLayer<SchemaEntry> | undefined, table: string): ByLayer<TableTree> | undefined =>
-  schemas && anyOf(schemas.map((entry) => own(entry?.tables, table)));
+  schemas && anyOf(schemas.map((entry) => entry?.tables && ownForm(entry.tables, table)));
 
 /** The column maps of the layers; an empty map counts as none. */
 export const literalColumnMaps = (tables: ByLayer<TableTree> | undefined): ByLayer<ColumnMap> | undefined =>
@@ -41,9 +43,24 @@ export function literalColumns(
   return any ? into : undefined;
 }
 
-/** The same as `own`, in half the time: entries are objects, and what objects inherit are functions, except `__proto__`. */
+/** The same as `ownForm`, in half the time: entries are objects, and what objects inherit are functions, except `__proto__`. */
 export function memberOf<T extends object>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   const member: unknown = map?.[name];
-  if (member === undefined) return undefined;
+  if (member === undefined) return map === undefined || isAscii(name) ? undefined : ownForm(map, name);
   return typeof member === "object" && name !== "__proto__" ? (member as T) : own(map, name);
+}
+
+/** The member of this name, else the one whose name is the same in another Unicode form. */
+export function ownForm<T>(map: Readonly<Record<string, T>>, name: string): T | undefined {
+  const exact = own(map, name);
+  return exact !== undefined || isAscii(name) ? exact : own(map, formsIn(map, name)[0] ?? name);
+}
+
+const known = new WeakMap<object, ReadonlyMap<string, readonly string[]>>();
+
+/** The names in a map that are the same as this one, in any Unicode form. */
+export function formsIn(map: object, name: string): readonly string[] {
+  const forms = known.get(map) ?? groupBy(Object.keys(map), composed);
+  known.set(map, forms);
+  return forms.get(composed(name)) ?? [];
 }

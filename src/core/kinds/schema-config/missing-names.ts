@@ -6,14 +6,17 @@ import { locationIn } from "../../model/manifest.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import { type Problem, type ProblemText, problemAt, type SourceLocation } from "../../model/problem.ts";
-import { type Depth, levelNames, literalPointer, walk } from "../../model/schema-tree.ts";
+import { type Depth, levelNames, literalPointer, type TablePath, walk } from "../../model/schema-tree.ts";
 import { counted } from "../../text/counts.ts";
+import { enumerate } from "../../text/describe.ts";
 import { andMore } from "../../text/lists.ts";
 import { nodeText } from "../../text/paths.ts";
 import { didYouMean } from "../../text/suggest.ts";
+import { isAscii } from "../patterns/glob.ts";
 import type { NamePattern } from "../patterns/names.ts";
 import { type CompiledConfig, type Config, type Layer, missingOf, type RuleProgram, uniqueProblems } from "./compiled-config.ts";
 import type { Evaluation } from "./evaluation.ts";
+import { formsIn, ownForm } from "./literal-trees.ts";
 import { type CompiledRule, patternPlace } from "./rules/compile-rule.ts";
 import type { UnitTally } from "./rules/rule-stats.ts";
 
@@ -76,6 +79,16 @@ interface Missing {
   readonly lacking: Lacking;
 }
 
+/** Names that look the same on every screen. */
+function severalForms(name: MissingName, integration: string, forms: readonly string[]): Problem {
+  const written = enumerate(
+    forms.map((form) => `"${form.replace(/[^ -~]/gu, (letter) => `\\u{${(letter.codePointAt(0) ?? 0).toString(16)}}`)}"`),
+    "and",
+  );
+  const message = `${integration} has ${forms.length} ${levelNames[name.depth]}s${name.where} that are the same name in different Unicode forms: ${written}. The entry applies to each that has no entry of its own. Write an entry for each.`;
+  return problemAt(name.place, { code: "W_HIDDEN_CHARACTER", severity: "warning", message });
+}
+
 /** How many names are compared for a suggestion. */
 const maxCandidates = 5_000;
 
@@ -120,17 +133,26 @@ export function missingNames(
     const { config, compiled } = layer;
     const found = new Map<Pointer, NodePath>();
     if (isNowhere(layer)) lacking.set(compiled, found);
-    const check = (path: NodePath, siblings: object | undefined): boolean => {
-      if (siblings === undefined || Object.hasOwn(siblings, path.at(-1) ?? "")) return true;
+    const written = config.spec.schemas ?? {};
+    const check = (path: NodePath, siblings: object | undefined, entries: object = {}): boolean => {
+      const name = path.at(-1) ?? "";
+      if (siblings === undefined) return true;
+      const forms = isAscii(name) ? [] : formsIn(siblings, name);
+      if (forms.length > 1 && formsIn(entries, name).length < forms.length)
+        problems.push(severalForms(nameInTree(config, path), integration, forms));
+      if (forms.length > 0 || Object.hasOwn(siblings, name)) return true;
       if (isNowhere(layer)) found.set(nodePointer(path), path);
       else report(nameInTree(config, path), () => Object.keys(siblings).sort().slice(0, maxCandidates));
       return false;
     };
-    walk(config.spec.schemas ?? {}, {
-      schema: (_, path) => check(path, live),
-      table: (_, path) => check(path, own(live, path[0])?.tables ?? {}) && hasMissingColumns,
+    const tableIn = <T>(tree: Readonly<Record<string, { readonly tables?: Readonly<Record<string, T>> }>>, [schema, table]: TablePath) =>
+      ownForm(ownForm(tree, schema)?.tables ?? {}, table);
+    walk(written, {
+      schema: (_, path) => check(path, live, written),
+      table: (_, path) => check(path, ownForm(live, path[0])?.tables ?? {}, own(written, path[0])?.tables) && hasMissingColumns,
       // The columns of a table can be unknown.
-      column: (_, path) => void check(path, own(own(live, path[0])?.tables, path[1])?.columns),
+      column: (_, [schema, table, column]) =>
+        void check([schema, table, column], tableIn(live, [schema, table])?.columns, tableIn(written, [schema, table])?.columns),
     });
   }
   for (const { table, names } of byTable.values()) {

@@ -386,3 +386,25 @@ describe("a RuleSet", () => {
     expect(found[0]?.deferred).toMatchObject([{ liveId: "shop", desired: { rules: [{ id: "emails" }, { set: { hashed: true } }] } }]);
   });
 });
+
+// A literal name is a name in any Unicode form, and is sent as the service wrote it.
+describe("a literal name in another Unicode form", () => {
+  const [composed, decomposed] = ["pr\u00e9nom", "pre\u0301nom"];
+  const live = (...columns: readonly string[]) => ({
+    sch\u00e9ma: schema({ t\u00e9: table(Object.fromEntries(columns.map((name) => [name, column()]))) }),
+  });
+  const written = (...columns: readonly string[]): SchemaConfigSpec => ({
+    schemas: { "sche\u0301ma": { tables: { "te\u0301": { columns: Object.fromEntries(columns.map((name) => [name, hash])) } } } },
+  });
+  test.each<[what: string, names: readonly string[], columns: readonly string[], hashed: readonly string[], problems: readonly string[]]>([
+    ["composed, of a decomposed one", [composed], [decomposed], [decomposed], []],
+    ["decomposed, of a composed one", [decomposed], [composed], [composed], []],
+    ["of one with both forms, each with an entry", [composed, decomposed], [composed, decomposed], [composed, decomposed], []],
+    ["of two", [composed], [composed, decomposed], [composed, decomposed], ["W_HIDDEN_CHARACTER"]],
+    ["of none", [composed], ["prenom"], [], ["E_MISSING_NAME"]],
+  ])("%s", (_, names, columns, hashed, problems) => {
+    const found = compareFleet({ manifests: [config(written(...names))], live: { shop: live(...columns) } });
+    expect(found.problems.map((one) => one.split(" ")[0])).toEqual(problems);
+    expect([...found.changes].sort()).toEqual(hashed.map((name) => `sch\u00e9ma.t\u00e9.${name} hashed true`).sort());
+  });
+});

@@ -23,7 +23,7 @@ export interface RuleCache {
 }
 
 /** What a match is counted as. */
-export interface CountedMatch {
+interface CountedMatch {
   /** Positions in `RuleProgram.rules`. */
   readonly rules: readonly number[];
   /** Positions in `RuleProgram.patterns` of the patterns that match the name. */
