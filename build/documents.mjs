@@ -51,8 +51,8 @@ export const isManifest = ({ properties = {} }) => "metadata" in properties && "
 
 /** A drift report has the shape of a plan; a change is what the account does with the data, and has an origin. */
 function driftReport(plan) {
-  const { change, manual, summary, ...definitions } = plan.definitions;
-  const { protects, exposes, held: _, ...counts } = summary.properties;
+  const { change, summary, ...definitions } = plan.definitions;
+  const { protects, exposes, ...counts } = summary.properties;
   const risks = { exposed: exposes, stricter: protects };
   const counted = ([risk, schema]) => [risk, { ...schema, description: `Number of changes with risk ${risk}.` }];
   const risk = {
@@ -64,11 +64,10 @@ function driftReport(plan) {
     title: "DriftReport",
     description: "The differences between the account and the manifests, in the shape of a plan, with origin and attribution.",
     required: plan.required,
-    properties: without(plan.properties, ["options", "held", "loosened", "released", "seenColumns", "covered"]),
+    properties: without(plan.properties, ["options", "loosened", "released", "covered"]),
     definitions: {
       ...definitions,
-      change: { ...change, required: [...change.required, "origin"], properties: { ...change.properties, risk } },
-      manual: { ...manual, required: [...manual.required, "origin"] },
+      change: { ...change, properties: { ...change.properties, risk } },
       summary: {
         ...summary,
         required: [...summary.required.filter((name) => name !== "protects" && name !== "exposes"), ...Object.keys(risks)],
@@ -90,7 +89,7 @@ function result(plan) {
     finishedAt: text("ISO 8601."),
     ...only(ofPlan, ["tool", "target", "severalTargets", "account"]),
     items: { type: "array", description: "The outcome of each item.", items: { $ref: "#/definitions/itemResult" } },
-    ...only(ofPlan, ["held", "notKept", "unverifiable", "manual", "guards", "policy", "diagnostics"]),
+    ...only(ofPlan, ["steps", "guards", "policy", "diagnostics"]),
     calls: { description: "Number of requests that the run sent, by method.", allOf: [{ $ref: "#/definitions/counts" }] },
     bindings: { type: "object", description: "Every address with a recorded id.", additionalProperties: text("Live id.") },
     exit: ofPlan.exit,
@@ -114,7 +113,7 @@ function result(plan) {
       changes: { type: "array", description: "Values that changed.", items: { $ref: "#/definitions/change" } },
     },
   };
-  const required = Object.keys(without(properties, ["severalTargets", "held", "notKept"]));
+  const required = Object.keys(without(properties, ["severalTargets"]));
   const about = { title: "Result", description: "What apply did." };
   return document(plan, { ...about, required, properties, definitions: { ...definitions, itemResult } });
 }

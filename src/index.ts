@@ -27,7 +27,7 @@ export type { Exit, ExitCode } from "./core/model/exit.ts";
 export type * from "./core/model/live.ts";
 export type { Nodes } from "./core/model/nodes.ts";
 export type * from "./core/model/plan.ts";
-export type * from "./core/model/plan.ts";
+export { stepsOf } from "./core/model/plan.ts";
 export type { Diagnostic, Problem } from "./core/model/problem.ts";
 export type { ProgressEvent } from "./core/model/runtime/progress.ts";
 export type { Environment } from "./core/model/settings/env.ts";

@@ -2,6 +2,7 @@ import type { Plan, Result } from "../../src/core/model/plan.ts";
 import { shellWord } from "../../src/core/text/shell.ts";
 import type { AccountState, EmbeddedService } from "../../src/embedded/index.ts";
 import { runCommand } from "../support/command.ts";
+import { blockedSteps, byHandSteps, waitingSteps } from "../support/steps.ts";
 import { canaries, type MixedProject } from "./mixed-project.ts";
 
 /** The end state of an account after a fault. */
@@ -26,7 +27,7 @@ export async function settleAccount(service: EmbeddedService, project: MixedProj
     const result = await project.apply();
     wrong.push(...unexplained(result));
     const plan = await project.plan();
-    const unknown = plan.blocked.filter(({ code }) => code === "E_UNKNOWN_OUTCOME");
+    const unknown = blockedSteps(plan).filter(({ code }) => code === "E_UNKNOWN_OUTCOME");
     for (const { address, command } of unknown) {
       if (command?.startsWith(`dimsync resolve ${shellWord(address)} `) !== true) wrong.push(`plan offers no resolve for ${address}`);
       await resolve(service.state(), project, address);
@@ -38,7 +39,7 @@ export async function settleAccount(service: EmbeddedService, project: MixedProj
 }
 
 const isQuiet = (plan: Plan): boolean =>
-  plan.complete && plan.items.length + plan.deferred.length + plan.blocked.length + plan.manual.length === 0;
+  plan.complete && plan.items.length + waitingSteps(plan).length + blockedSteps(plan).length + byHandSteps(plan).length === 0;
 
 /** The message must say that the outcome is unknown, and how to resolve it. */
 export function unexplained(result: Result): readonly string[] {

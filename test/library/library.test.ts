@@ -75,7 +75,7 @@ describe("the library", () => {
       });
       const report = await drift(await loadProject({ cwd, env }), { env });
       expect(report).toMatchObject({
-        manual: [{ address: "Integration/orders", path: "/paused", expected: true, actual: false }],
+        steps: [{ address: "Integration/orders", standing: "byHand", changes: [{ path: "/paused", after: true, before: false }] }],
         exit: { code: 2 },
       });
       expect(renderers.human(report, { color: false, verbose: false })).toContain("Integration/orders");

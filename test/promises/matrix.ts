@@ -259,8 +259,7 @@ const readable = <T extends object>(columns: Readonly<Record<string, T>>): Recor
   Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, { ...column, enabled: true, hashed: false }]));
 
 const isSilent = (made: Plan): boolean =>
-  made.exit.code === 0 &&
-  made.items.length + made.manual.length + made.blocked.length + made.deferred.length + (made.notKept ?? []).length === 0;
+  made.exit.code === 0 && made.items.length + made.steps.filter(({ standing }) => standing !== "unseen").length === 0;
 
 /** Whether the run says that all is well. An error before the first request says something. */
 async function saysNothing(run: () => Promise<boolean>): Promise<boolean> {

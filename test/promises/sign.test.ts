@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { AccountState } from "../../src/embedded/index.ts";
-import { apply, drift, eachChange, type Plan, plan, type Result, renderers } from "../../src/index.ts";
+import { apply, drift, eachChange, type Plan, plan, type Result, renderers, stepsOf } from "../../src/index.ts";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 import { accountOf, columnOf, leavesOf, readableColumns, without } from "./account.ts";
@@ -120,8 +120,8 @@ async function checkProtectOnly(given: World, running: InProcess): Promise<void>
   expect(saidOf(again.items)).toEqual(shouldSay(only(changes, false), "Plan"));
 }
 
-function checkHeld(given: World, { held = [] }: Pick<Result, "held">): void {
-  expect(saidOf(held)).toEqual(shouldSay(only(expectedOf(given).changes, false), "Plan"));
+function checkHeld(given: World, made: Pick<Result, "steps">): void {
+  expect(saidOf(stepsOf(made, "held"))).toEqual(shouldSay(only(expectedOf(given).changes, false), "Plan"));
 }
 
 const allow = new Map([["maxExposedColumns", "test"]]);
@@ -202,8 +202,9 @@ test("what neither protects nor exposes is held by a run that only protects", as
   const given: World = { ...others, form: "observed", configs: configs.map((one) => ({ ...one, literals: modes })) };
   const modeOf = (account: AccountState) => account.integrations[0]?.schemas["public"]?.tables["customers"]?.syncMode;
   await withLibrary(given, async (running) => {
-    const { held = [] } = await repair(running);
-    expect(saidOf(held)).toMatchObject({ "a1/public/customers/syncMode": expect.stringMatching(/ → Full Refresh: neutral$/u) });
+    expect(saidOf(stepsOf(await repair(running), "held"))).toMatchObject({
+      "a1/public/customers/syncMode": expect.stringMatching(/ → Full Refresh: neutral$/u),
+    });
     checkSent(given, running.account(), only(wantedChanges(given), true));
     expect(modeOf(running.account())).toBe(modeOf(given.account));
   });
@@ -239,7 +240,7 @@ describe.each([
     inProcesses((processes) => {
       processes.run("plan", "--protect-only", "--out", "plan.json");
       expect(saidOf(savedIn(processes).items)).toEqual({ [hash]: planned[hash] });
-      expect(saidOf(savedIn(processes).held ?? [])).toEqual({ [enable]: planned[enable] });
+      expect(saidOf(stepsOf(savedIn(processes), "held"))).toEqual({ [enable]: planned[enable] });
       expect(processes.run("apply", "plan.json", "--protect-only", "--yes").code).toBe(4);
       checkSent(given, processes.account(), only(all, true));
     }),
@@ -262,7 +263,7 @@ describe.each([
       expect(code).toBe(4);
       checkSent(given, account(), only(all, true));
       checkProtected(given, account());
-      expect(saidOf((JSON.parse(stdout) as Result).held ?? [])).toEqual({ [enable]: planned[enable] });
+      expect(saidOf(stepsOf(JSON.parse(stdout) as Result, "held"))).toEqual({ [enable]: planned[enable] });
     }),
   );
 

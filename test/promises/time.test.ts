@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { AccountState } from "../../src/embedded/index.ts";
+import type { Plan } from "../../src/index.ts";
 import { accountOf, columnOf } from "./account.ts";
 import { builtCli } from "./run.ts";
 
@@ -111,8 +112,8 @@ const objectOnly = 'Schema configuration of integration a1 "Orders" changed';
 
 /** The changes of a document, with origin and attribution. */
 const changesIn = (stdout: string): readonly { readonly origin?: string; readonly attribution?: { readonly actor?: string } }[] => {
-  const { items, manual } = JSON.parse(stdout) as { items: { changes: object[] }[]; manual: object[] };
-  return [...items.flatMap(({ changes }) => changes), ...manual];
+  const { items, steps } = JSON.parse(stdout) as Pick<Plan, "items" | "steps">;
+  return [...items, ...steps].flatMap(({ changes }) => changes);
 };
 
 test.each([

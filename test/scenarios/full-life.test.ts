@@ -134,6 +134,6 @@ test("drift of settings and sync modes is accepted into the manifests; that of t
   expect(accepted.stderr).toContain("remove the resource from spec.resources");
   expect(accepted.stderr).toContain("Add the resource to spec.resources");
   const { plan } = await at.plan();
-  expect(plan).toMatchObject({ complete: true, manual: [], blocked: [], deferred: [] });
+  expect([plan.complete, plan.steps]).toEqual([true, []]);
   expect(plan.items.map(({ action }) => action)).toEqual(["relate", "unrelate"]);
 });

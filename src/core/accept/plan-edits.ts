@@ -1,11 +1,11 @@
 import { kindNamed } from "../kinds/index.ts";
 import { isIntegration, isRuleSet, isSchemaConfig, policyAddress } from "../kinds/manifests.ts";
 import { type Address, byText, objectAddress, parseAddress } from "../model/address.ts";
-import { eachChange } from "../model/changes.ts";
-import { type JsonScalar, type JsonValue, sameJson } from "../model/json/json.ts";
+import { eachChange, firstChange } from "../model/changes.ts";
+import { defined, type JsonScalar, type JsonValue, sameJson } from "../model/json/json.ts";
 import { atPointer, fromPointer, isWithin, type Pointer, toPointer } from "../model/json/pointer.ts";
 import { locationIn, type Manifest, type SchemaConfigSpec, type SchemaMatch } from "../model/manifest.ts";
-import type { Change, Item, Manual, Plan } from "../model/plan.ts";
+import { type Change, type Item, type Plan, type Step, stepsOf } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import { requestMode } from "../model/sync-mode.ts";
 
@@ -41,7 +41,7 @@ export interface DifferenceEdits extends Difference {
 }
 
 /** A difference of a report. */
-export interface Difference extends Pick<Manual, "origin" | "attribution"> {
+export interface Difference extends Pick<Change, "origin" | "attribution"> {
   readonly address: Address;
   readonly path: Pointer;
   /** What the manifests say; absent if unknown. So is `live`. */
@@ -60,9 +60,14 @@ export function planEdits(report: Plan, { manifests, locate }: ProjectManifests)
   const context = { manifests, locate, findings: report.policy };
   return [
     ...report.items.filter(({ action }) => action !== "bind").flatMap((item) => ofItem(item, byAddress, context)),
-    ...report.manual.map((step) => ({ ...step, desired: step.expected, live: step.actual, edits: ofManual(step, byAddress) })),
+    ...stepsOf(report, "byHand").map((step) => ({ ...ofChange(step, firstChange(step)), edits: ofManual(step, byAddress) })),
   ];
 }
+
+const ofChange = ({ address }: Pick<Step, "address">, { path, before, after, origin, attribution }: Change): Difference => ({
+  ...{ address, path, desired: after, live: before },
+  ...defined({ origin, attribution }),
+});
 
 const refused = (why: string): readonly [PlannedEdit] => [{ how: "refused", why }];
 
@@ -86,13 +91,13 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Manifest>, project: 
   return changes.map((change) => {
     const forbidden = forbiddenBy(change) ?? notReviewed(change) ?? policyAgainst(item, change, project.findings);
     const edits = isSchemaConfig(top) ? [ofNode(item, change, configs, project)] : ofField(change, top);
-    return { ...change, address, desired: change.after, live: change.before, edits: forbidden === undefined ? edits : refused(forbidden) };
+    return { ...ofChange(item, change), edits: forbidden === undefined ? edits : refused(forbidden) };
   });
 }
 
 /** The manifest that decides first. */
 const manifestOf = (
-  { address, manifests }: Pick<Manual, "address" | "manifests">,
+  { address, manifests }: Pick<Step, "address" | "manifests">,
   byAddress: ReadonlyMap<Address, Manifest>,
 ): Manifest | undefined => byAddress.get(manifests?.at(-1) ?? objectAddress(address));
 
@@ -117,7 +122,7 @@ function policyAgainst({ address }: Item, { path, risk }: Change, findings: Plan
 }
 
 /** Why the live value must not be accepted, if the manifests changed. */
-function forbiddenBy({ origin }: Pick<Change | Manual, "origin">): string | undefined {
+function forbiddenBy({ origin }: Pick<Change, "origin">): string | undefined {
   if (origin === "config") return "The manifests changed here, not the account. Run apply to update the account.";
   if (origin === "conflict")
     return "Both the manifests and the account changed here. Decide which value to keep: edit the manifest, or apply it.";
@@ -191,26 +196,27 @@ function ofField(change: Change, manifest: Manifest): readonly PlannedEdit[] {
   return [{ how: "value", manifest, path: ["spec", ...fromPointer(path)], value }];
 }
 
-function ofManual(step: Manual, byAddress: ReadonlyMap<Address, Manifest>): readonly PlannedEdit[] {
-  const forbidden = forbiddenBy(step);
+function ofManual(step: Step, byAddress: ReadonlyMap<Address, Manifest>): readonly PlannedEdit[] {
+  const change = firstChange(step);
+  const forbidden = forbiddenBy(change);
   if (forbidden !== undefined) return refused(forbidden);
   const manifest = manifestOf(step, byAddress);
-  const value = scalarOf(step.actual);
+  const value = scalarOf(change.before);
   if (parseAddress(step.address)?.resource !== undefined)
     return refused(
       "The service does not return the type of the resource. Add it to spec.resources by hand, or remove the tag in the service.",
     );
-  if (step.path === "") return refused("It is no longer in the account. Delete its manifest, or create it again in the service.");
+  if (change.path === "") return refused("It is no longer in the account. Delete its manifest, or create it again in the service.");
   if (manifest === undefined) return refused("No manifest has this address.");
   if (value === undefined) return refused("The live value is not known. Do the manual step, or edit the manifest by hand.");
-  const places = placesOf(step, manifest);
+  const places = placesOf(change, manifest);
   if (places.length === 0)
     return refused("The manifest does not have this as a single value. Do the manual step, or edit the manifest by hand.");
   return places.map((path) => ({ how: "value", manifest, path, value }));
 }
 
 /** Where the manifest has the value that the step expects. */
-function placesOf({ path, expected }: Manual, manifest: Manifest): readonly (readonly string[])[] {
+function placesOf({ path, after: expected }: Change, manifest: Manifest): readonly (readonly string[])[] {
   if (isSchemaConfig(manifest)) return expectationsOf(path, expected, manifest.spec);
   return placesIn(manifest, path)
     .filter((pointer) => expected !== undefined && sameJson(atPointer(manifest.spec, pointer), expected))

@@ -4,7 +4,7 @@ import { recover } from "../engine/recover.ts";
 import type { WriteRun } from "../engine/run.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Kept } from "../model/kept.ts";
-import type { NotKept, Plan, Result } from "../model/plan.ts";
+import { type NotKept, type Plan, type Result, stepsOf } from "../model/plan.ts";
 import { type Secret, secretsIn } from "../model/settings/secret.ts";
 import { type ConfirmedPlan, confirmSaved } from "./confirm-saved.ts";
 import { declined, interrupted, notRun, refusal, type WhyNotRun } from "./not-run.ts";
@@ -39,7 +39,8 @@ export interface Applied {
 export async function apply(opened: WriteRun, options: ApplyOptions = {}): Promise<Applied> {
   const { saved } = options;
   // Later rounds of a saved plan send what the first one would.
-  const run = saved === undefined ? opened : { ...opened, options: { ...opened.options, protectOnly: saved.held !== undefined } };
+  const run =
+    saved === undefined ? opened : { ...opened, options: { ...opened.options, protectOnly: saved.options?.protectOnly === true } };
   const startedAt = run.clock.now().toISOString();
   const { plan: made, endings } = await firstPlan(run, options);
   const first = allowGuards(made, run.options.allow);
@@ -68,7 +69,7 @@ async function firstPlan(run: WriteRun, { saved, isOwnPlan }: ApplyOptions): Pro
   return isConfirmed ? await confirmSaved(run, saved) : { plan: saved ?? (await plan(run)), endings: new Map() };
 }
 
-const hasWork = ({ items, deferred }: Plan): boolean => items.length + deferred.length > 0;
+const hasWork = (plan: Plan): boolean => plan.items.length + stepsOf(plan, "waits").length > 0;
 
 async function reasonNotToStart(run: WriteRun, first: Plan, { confirm }: ApplyOptions): Promise<WhyNotRun | undefined> {
   // Reads that an interruption stopped make items look blocked, so the interruption is checked
@@ -79,10 +80,11 @@ async function reasonNotToStart(run: WriteRun, first: Plan, { confirm }: ApplyOp
 }
 
 /** All secrets that the run may send. Throws if one is missing. */
-function resolveSecrets({ writer }: WriteRun, { items, deferred }: Plan): Promise<ReadonlyMap<string, Secret>> {
-  const inBodies = items.flatMap(({ requests }) => requests.flatMap((request) => secretsIn(request.body)));
-  const references = [...inBodies, ...deferred.flatMap(({ desired }) => secretsIn(desired))];
-  return writer.resolveSecrets(references, new Set([...items, ...deferred].map(({ address }) => address)));
+function resolveSecrets({ writer }: WriteRun, plan: Plan): Promise<ReadonlyMap<string, Secret>> {
+  const waiting = stepsOf(plan, "waits");
+  const inBodies = plan.items.flatMap(({ requests }) => requests.flatMap((request) => secretsIn(request.body)));
+  const references = [...inBodies, ...waiting.flatMap(({ changes }) => changes.flatMap(({ after }) => secretsIn(after)))];
+  return writer.resolveSecrets(references, new Set([...plan.items, ...waiting].map(({ address }) => address)));
 }
 
 /** Closes journal entries of earlier runs whose outcome is known now. Entries that can't be written stay open, which is safe. */

@@ -6,7 +6,7 @@ import { eachChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, sameJson } from "../model/json/json.ts";
-import type { Deferred, Item, Plan } from "../model/plan.ts";
+import { type Item, type Plan, type Step, stepsOf } from "../model/plan.ts";
 import type { Ending } from "./step.ts";
 import { describeStale, exposesOther, type StaleNode } from "./verify.ts";
 
@@ -38,20 +38,27 @@ export async function confirmSaved(run: Run, saved: Plan): Promise<ConfirmedPlan
     return [{ ...now, id: item.id, dependsOn: now.dependsOn.flatMap((id) => ids.get(id) ?? []) }];
   });
   for (const item of steps.values()) {
-    const why = derived.blocked.find(({ address }) => address === item.address);
-    const ending: Ending | undefined =
-      why === undefined ? staleEnding(item, undefined) : { outcome: "blocked", code: why.code, message: why.message };
+    const why = stepsOf(derived, "blocked").find(({ address }) => address === item.address)?.why;
+    const ending: Ending | undefined = why === undefined ? staleEnding(item, undefined) : { outcome: "blocked", ...why };
     if (ending !== undefined) endings.set(item.id, ending);
   }
-  const { planId, createdAt, blocked, held } = saved;
+  const { planId, createdAt } = saved;
   const items = [...steps.values(), ...confirmed];
-  const deferred = saved.deferred.map((one) => deferredNow(one, derived));
+  const unsent = [
+    ...derived.steps.filter(({ standing }) => !savedStandings.has(standing)),
+    ...saved.steps.flatMap((step) =>
+      step.standing === "waits" ? waitingNow(step, derived) : savedStandings.has(step.standing) ? step : [],
+    ),
+  ];
   const guards = derived.guards.map((finding) => liftedInFile(finding, saved));
   return {
-    plan: { ...derived, guards, planId, createdAt, blocked, items, deferred, ...(held === undefined ? {} : { held }) },
+    plan: { ...derived, guards, planId, createdAt, items, steps: unsent },
     endings,
   };
 }
+
+/** The plan of these steps only does not know what else people have read. */
+const savedStandings: ReadonlySet<Step["standing"]> = new Set(["blocked", "waits", "held"]);
 
 /** A guard that `plan --allow` lifted refuses again, because anyone may have written the file. */
 function liftedInFile(finding: GuardFinding, { guards }: Plan): GuardFinding {
@@ -65,10 +72,10 @@ function liftedInFile(finding: GuardFinding, { guards }: Plan): GuardFinding {
 }
 
 /** Reads what the plan has read, with the same options, and plans its steps only. */
-function runOf(run: Run, { items, deferred, options = {} }: Plan): Run {
-  const { only = [], exclude = [] } = options;
+function runOf(run: Run, saved: Plan): Run {
+  const { only = [], exclude = [] } = saved.options ?? {};
   const scope = only.length + exclude.length === 0 ? everything : scopeOf(only, exclude, namesMatcher);
-  const addresses = new Set([...items, ...deferred].map(({ address }) => address));
+  const addresses = new Set([...saved.items, ...stepsOf(saved, "waits")].map(({ address }) => address));
   const ofSteps: Scope = { ...scope, item: (address) => addresses.has(address), problems: () => [] };
   return { ...run, scope: ofSteps, options: { ...run.options, scope } };
 }
@@ -111,10 +118,12 @@ function changedNodes(item: Item, now: Item | undefined): readonly StaleNode[] {
   return nodes;
 }
 
-/** What a later round will plan, if it waits no longer: the secrets in `desired` are resolved before the first write. */
-function deferredNow({ address }: Deferred, { items, deferred }: Plan): Deferred {
-  const bodies = items.flatMap((item) => (item.address === address ? item.requests.map(({ body }) => body) : []));
-  return deferred.find((one) => one.address === address) ?? { address, waitsFor: [], desired: bodies };
+/** What a later round will plan, if it waits no longer: its secrets are resolved before the first write. */
+function waitingNow(step: Step, derived: Plan): Step {
+  const { address } = step;
+  const bodies = derived.items.flatMap((item) => (item.address === address ? item.requests.map(({ body }) => body) : []));
+  const now = stepsOf(derived, "waits").find((one) => one.address === address);
+  return now ?? { ...step, waitsFor: [], changes: [{ path: "", after: bodies, risk: "neutral" }] };
 }
 
 const changed = ({ address }: Item): DimsyncError =>

@@ -1,11 +1,13 @@
 import { applyExit } from "../engine/exit-codes.ts";
+import { risksOf } from "../engine/number-items.ts";
 import type { WriteRun } from "../engine/run.ts";
+import { notKeptStep } from "../engine/unsent.ts";
 import { byText, kindOf } from "../model/address.ts";
-import { eachChange } from "../model/changes.ts";
+import { eachChange, firstChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
 import { sameJson } from "../model/json/json.ts";
-import type { Deferred, Held, ItemResult, NotKept, Plan, Result } from "../model/plan.ts";
+import { type ItemResult, type NotKept, type Plan, type Result, type Step, stepsOf } from "../model/plan.ts";
 import type { RecordsState } from "../records/records.ts";
 import { andMore } from "../text/lists.ts";
 import { wholePath } from "../text/paths.ts";
@@ -25,15 +27,9 @@ export function resultOf(
   // are valid.
   const diagnostics = plans.flatMap((plan) => plan.diagnostics.filter(({ code }) => plan === last || code !== "I_POLICY_WAITS"));
   const bindings = [...run.records().bindings].sort(([a], [b]) => byText(a, b)).map(([address, { id }]) => [address, id] as const);
-  const notKept = lastByKey(
-    [
-      ...plans.flatMap((plan) => plan.notKept ?? []),
-      ...items.flatMap((item) => (isGood(item.outcome) ? [] : (item.notKept ?? []).filter(isSecond(run.records())))),
-    ],
-    ({ address, path }) => `${address} ${path}`,
-  );
+  const notKept = items.flatMap((item) => (isGood(item.outcome) ? [] : (item.notKept ?? []).filter(isSecond(run.records()))));
   const result: Result = {
-    formatVersion: "2.0",
+    formatVersion: "3.0",
     kind: "Result",
     runId: run.writer.records.runId,
     planId: first.planId,
@@ -44,13 +40,11 @@ export function resultOf(
     ...(first.severalTargets === undefined ? {} : { severalTargets: first.severalTargets }),
     account: first.account,
     items: items.flatMap(separated).map((item) => withTarget(item, first)),
-    ...(first.held === undefined ? {} : { held: heldBy(plans) }),
-    ...(notKept.length === 0 ? {} : { notKept }),
-    unverifiable: last.unverifiable,
-    manual: lastByKey(
-      plans.flatMap(({ manual }) => manual),
-      ({ id }) => id,
-    ),
+    steps: unsentSteps([
+      ...plans.flatMap(({ steps }) => steps.filter(({ standing }) => standing !== "unseen")),
+      ...notKept.map((one) => ({ id: "", ...notKeptStep(one, risksOf("Plan")) })),
+      ...stepsOf(last, "unseen"),
+    ]),
     guards: lastByKey(
       plans.flatMap(({ guards }) => guards),
       ({ guard, message }) => `${guard} ${message}`,
@@ -87,11 +81,15 @@ function separated({ notKept: _, kept, ...item }: EndedItem): readonly ItemResul
   return [{ ...done, outcome: "done", message: `The account has ${names} now.`, changes: kept }, item];
 }
 
+const unsentStandings: readonly Step["standing"][] = ["byHand", "held", "notKept", "unseen"];
+
 /** What the run did not send. A later round has planned some addresses again. */
-const heldBy = (plans: readonly Plan[]): readonly Held[] =>
-  lastByKey(
-    plans.flatMap(({ held = [] }) => held),
-    ({ address, action }) => `${action ?? ""} ${address}`,
+const unsentSteps = (all: readonly Step[]): readonly Step[] =>
+  unsentStandings.flatMap((standing) =>
+    lastByKey(
+      all.filter((step) => step.standing === standing),
+      (step) => `${step.verb} ${step.address} ${standing === "held" ? "" : firstChange(step).path}`,
+    ),
   );
 
 /** One value per key: the last value, at the position of the first. */
@@ -107,30 +105,27 @@ function exitOf(result: Result, plan: Plan, signal: AbortSignal): Exit {
 }
 
 /** Addresses without an item: those that a plan blocked, unless a later one has an item for them, and those still deferred at the end. */
-export function unfinishedItems(
-  plans: readonly Pick<Plan, "items" | "blocked" | "deferred">[],
-  results: readonly ItemResult[],
-): readonly ItemResult[] {
+export function unfinishedItems(plans: readonly Pick<Plan, "items" | "steps">[], results: readonly ItemResult[]): readonly ItemResult[] {
   const last = plans.at(-1);
   const blocked = new Map(
     plans.flatMap((plan, index) => {
       const later = new Set(plans.slice(index + 1).flatMap(({ items }) => items.map(({ address }) => address)));
-      return plan.blocked.flatMap((item) => (later.has(item.address) ? [] : [[item.address, item]]));
+      return stepsOf(plan, "blocked").flatMap((step) => (later.has(step.address) ? [] : [[step.address, step] as const]));
     }),
   );
-  const waiting = (last?.deferred ?? []).filter(({ address }) => !blocked.has(address));
+  const waiting = (last === undefined ? [] : stepsOf(last, "waits")).filter(({ address }) => !blocked.has(address));
   return [
-    ...[...blocked.values()].map(({ address, ...why }): ItemResult => ({ address, kind: kindOf(address), outcome: "blocked", ...why })),
+    ...[...blocked.values()].map(({ address, why }): ItemResult => ({ address, kind: kindOf(address), outcome: "blocked", ...why })),
     ...waitingResults(waiting, results),
   ];
 }
 
 /** A deferred item is skipped if something that it waits for failed, directly or through another deferred item. */
-function waitingResults(deferred: readonly Deferred[], results: readonly ItemResult[]): readonly ItemResult[] {
+function waitingResults(steps: readonly Step[], results: readonly ItemResult[]): readonly ItemResult[] {
   const ended = new Map(results.map((result) => [result.address, result]));
-  const waiting = new Map(deferred.flatMap((entry) => (ended.has(entry.address) ? [] : [[entry.address, entry] as const])));
+  const waiting = new Map(steps.flatMap((entry) => (ended.has(entry.address) ? [] : [[entry.address, entry] as const])));
   const entries = [...waiting.values()];
-  const failedBefore = ({ address, waitsFor }: Deferred): ItemResult | undefined => {
+  const failedBefore = ({ address, waitsFor = [] }: Step): ItemResult | undefined => {
     // Each is visited once: a saved plan is a file, and could contain a cycle.
     waiting.delete(address);
     for (const dependency of waitsFor) {
@@ -141,7 +136,7 @@ function waitingResults(deferred: readonly Deferred[], results: readonly ItemRes
     }
     return undefined;
   };
-  const endOf = (entry: Deferred): ItemResult => {
+  const endOf = (entry: Step): ItemResult => {
     const failed = failedBefore(entry);
     const isSkipped = failed !== undefined && failed.outcome !== "deferred";
     return { address: entry.address, kind: kindOf(entry.address), ...(isSkipped ? dependencyFailed(failed) : stillWaits(entry)) };
@@ -153,9 +148,9 @@ function waitingResults(deferred: readonly Deferred[], results: readonly ItemRes
   });
 }
 
-function stillWaits({ waitsFor, liveId, why }: Deferred) {
+function stillWaits({ waitsFor = [], liveId, why }: Step) {
   const names = waitsFor.join(", ");
-  const answer = why === undefined ? "" : ` Its last answer: ${why}`;
+  const answer = why === undefined ? "" : ` Its last answer: ${why.message}`;
   return {
     outcome: "deferred" as const,
     code: "E_STILL_WAITING",

@@ -7,7 +7,7 @@ import { scopeOfAddresses } from "../engine/scope.ts";
 import type { Address } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { once } from "../model/maps.ts";
-import type { Deferred, Item, ItemResult, Plan } from "../model/plan.ts";
+import { type Item, type ItemResult, type Plan, type Step, stepsOf } from "../model/plan.ts";
 import { stopsApply } from "../model/problem.ts";
 import { exponentialMs } from "../model/runtime/clock.ts";
 import { type Code, titles } from "../model/titles.ts";
@@ -52,9 +52,9 @@ export async function executeRounds(first: WriteRun, plan: Plan, { secrets, endi
     throwIfUnsent(run);
     if (stopped()) break;
     const stale = isSaved ? [] : outcomes.takeStale();
-    const waiting = new Set([...current.deferred, ...stale].map(({ address }) => address));
+    const waiting = new Set([...stepsOf(current, "waits"), ...stale].map(({ address }) => address));
     if (waiting.size === 0) break;
-    if (!progressed && stale.length === 0 && !(await schemaWait.waitFor(current.deferred))) break;
+    if (!progressed && stale.length === 0 && !(await schemaWait.waitFor(stepsOf(current, "waits")))) break;
     // An address to plan again may have another ending already: its id was recorded, then its update was stale or waited for others.
     const ended = new Set([...outcomes.addresses()].filter((address) => !waiting.has(address)));
     run = {
@@ -146,8 +146,8 @@ function newSchemaWait({ clock, project, signal, onProgress }: Run) {
   let attempt = 0;
   return {
     /** False if waiting can't help or the deadline has passed. */
-    async waitFor(deferred: readonly Deferred[]): Promise<boolean> {
-      const discovering = deferred.filter(({ liveId }) => liveId !== undefined);
+    async waitFor(waiting: readonly Step[]): Promise<boolean> {
+      const discovering = waiting.filter(({ liveId }) => liveId !== undefined);
       const now = clock.now().getTime();
       deadline ??= now + project.settings.client.schemaWaitMs;
       // A timer can end a little early.

@@ -1,12 +1,12 @@
 import type { AuditEntries } from "../engine/reads/audit-log.ts";
 import { manifestOfSchemas } from "../kinds/manifests.ts";
 import { type Address, objectAddress, parseAddress } from "../model/address.ts";
-import { withTraces } from "../model/changes.ts";
+import { firstChange, withTraces } from "../model/changes.ts";
 import { defined } from "../model/json/json.ts";
 import { fromPointer } from "../model/json/pointer.ts";
 import type { AuditEntry } from "../model/live.ts";
 import { getOrAdd } from "../model/maps.ts";
-import { type Attribution, type Item, type Manual, type Plan, unmanagedObjects } from "../model/plan.ts";
+import { type Attribution, type Item, type Plan, type Step, unmanagedObjects } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import { titles } from "../model/titles.ts";
 import type { PastWrite } from "../records/records.ts";
@@ -38,7 +38,8 @@ export function attribute(report: Plan, entries: readonly AuditEntry[], known: K
   const find = finder(entries, report, ids);
   const items: Item[] = [];
   for (const item of report.items) items.push(attributeItem(item, objectNames(item.address, ids), find));
-  return { ...report, items, manual: report.manual.map((step) => attributeStep(step, objectNames(step.address, ids), find)) };
+  const steps = report.steps.map((step) => (step.standing === "byHand" ? attributeStep(step, objectNames(step.address, ids), find) : step));
+  return { ...report, items, steps };
 }
 
 /** Explains a difference of an object. `nodes`: names that only an event about exactly this difference contains, the last one most of all. */
@@ -66,14 +67,15 @@ function attributeItem(item: Item, byAddress: ObjectNames, findAny: Find): Item 
   return { ...item, changes, ...defined({ attribution: newest }) };
 }
 
-function attributeStep(step: Manual, byAddress: ObjectNames, find: Find): Manual {
-  const { address, path } = step;
+function attributeStep(step: Step, byAddress: ObjectNames, find: Find): Step {
+  const { address } = step;
+  const { path, before, after, origin } = firstChange(step);
   const object = liveNames(step, byAddress);
-  if (step.origin === "config" || path.startsWith("/spec/")) return step;
-  const renamed = path === "/name" ? [step.expected, step.actual].filter((name) => typeof name === "string") : [];
+  if (origin === "config" || path.startsWith("/spec/")) return step;
+  const renamed = path === "/name" ? [after, before].filter((name) => typeof name === "string") : [];
   const attribution = find({ ...object, names: [...object.names, ...renamed] })(topicOf(address, path, false), nodesOf(address, path));
   if (path.startsWith("/schemas/") && attribution?.confidence !== "exact") return step;
-  return attribution === undefined ? step : { ...step, attribution };
+  return attribution === undefined ? step : { ...step, changes: step.changes.map((change) => ({ ...change, attribution })) };
 }
 
 /** An event that names the object of a question. */
@@ -188,7 +190,7 @@ function candidatesFor(
 function onlyUnexplainedWrite(events: readonly ParsedEvent[], report: Plan, ids: ReadonlyMap<Address, string>): ParsedEvent | undefined {
   const unmanaged = [...unmanagedObjects(report.unmanaged).values()].flat();
   const knownIds = new Set([...ids.values(), ...unmanaged.map(({ id }) => id)]);
-  const known = [...report.items, ...report.manual].flatMap(({ liveName }) => liveName ?? []);
+  const known = [...report.items, ...report.steps].flatMap(({ liveName }) => liveName ?? []);
   const knownNames = new Set([...known, ...unmanaged.map(({ name }) => name)]);
   const isAboutKnown = ({ words, quoted }: ParsedEvent): boolean =>
     [...words].some((one) => knownIds.has(one)) || [...quoted].some((one) => knownNames.has(one) || knownIds.has(one));
@@ -258,15 +260,12 @@ export function withOtherProjects(report: Plan, known: readonly PastWrite[]): Pl
     getOrAdd(found, runOf(attribution) ?? "", () => ({ by: attribution, addresses: new Set() })).addresses.add(address);
     return { attribution: { ...attribution, own: false } };
   };
-  const judgedReport: Plan = {
-    ...report,
-    items: report.items.map((item) => ({
-      ...item,
-      ...judged(item.address, item.attribution),
-      changes: item.changes.map((entry) => ({ ...entry, ...judged(item.address, entry.attribution) })),
-    })),
-    manual: report.manual.map((step) => ({ ...step, ...judged(step.address, step.attribution) })),
-  };
+  const judgedStep = <T extends Item | Step>(step: T): T => ({
+    ...step,
+    ...judged(step.address, step.attribution),
+    changes: step.changes.map((entry) => ({ ...entry, ...judged(step.address, entry.attribution) })),
+  });
+  const judgedReport: Plan = { ...report, items: report.items.map(judgedStep), steps: report.steps.map(judgedStep) };
   const warnings = [...found].map(([run, { by, addresses }]): Diagnostic => {
     const who = by.actor === undefined ? "" : ` by ${by.actor}`;
     return {

@@ -1,6 +1,6 @@
 import type { HttpRequest, SendOptions } from "../http/send.ts";
-import { eachChange } from "../model/changes.ts";
-import type { Change, Manual, Plan } from "../model/plan.ts";
+import { eachChange, firstChange } from "../model/changes.ts";
+import { type Change, type Plan, stepsOf } from "../model/plan.ts";
 import { unlistedHost } from "../model/settings/allowed-hosts.ts";
 import { isLoopback } from "../model/settings/base-url.ts";
 import type { NotifySettings } from "../model/settings/config.ts";
@@ -110,11 +110,14 @@ function linesOf(report: Plan): readonly string[] {
     ...sorted.map(
       ({ address, change, isExposed }) => `• ${isExposed ? ":warning: " : ""}${code(`${address}${shownPath(change.path)}`)}${by(change)}`,
     ),
-    ...report.manual.map((step) => `• manual: ${code(`${step.address}${shownPath(step.path)}`)}${by(step)}`),
+    ...stepsOf(report, "byHand").map((step) => {
+      const change = firstChange(step);
+      return `• manual: ${code(`${step.address}${shownPath(change.path)}`)}${by(change)}`;
+    }),
   ];
 }
 
-function by(traced: Change | Manual): string {
+function by(traced: Change): string {
   const text = traced.attribution?.own === true ? originText(traced.origin) : traceText(traced);
   return text === "" ? "" : ` (${plain(text)})`;
 }

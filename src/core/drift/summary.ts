@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { byText } from "../model/address.ts";
-import { changeCount, eachChange, sizeOf } from "../model/changes.ts";
+import { type Address, byText } from "../model/address.ts";
+import { changeCount, eachChange, firstChange, sizeOf } from "../model/changes.ts";
 import { canonicalJson } from "../model/json/json.ts";
-import { type Manual, type Origin, type Plan, unmanagedObjects } from "../model/plan.ts";
+import type { Pointer } from "../model/json/pointer.ts";
+import { type Origin, type Plan, stepsOf, unmanagedObjects } from "../model/plan.ts";
 import { unmanagedCounts } from "../render/report/unmanaged.ts";
 
 /** A report in a few figures: counts, a fingerprint and the open manual steps, but no values from the account. */
@@ -27,14 +28,14 @@ export interface DriftSummary {
   };
   /** Differences per origin, manual ones included. */
   readonly origins: Readonly<Record<Origin, number>>;
-  readonly manual: readonly Pick<Manual, "id" | "address" | "path" | "instruction">[];
+  readonly manual: readonly { readonly id: string; readonly address: Address; readonly path: Pointer; readonly instruction: string }[];
 }
 
 export function driftSummary(report: Plan): DriftSummary {
   const items = report.items.filter(({ action }) => action !== "bind");
+  const byHand = stepsOf(report, "byHand");
   const origins: Record<Origin, number> = { config: 0, drift: 0, conflict: 0, unknown: 0 };
-  for (const { origin } of report.manual) origins[origin ?? "unknown"] += 1;
-  for (const item of items) for (const entry of item.changes) origins[entry.origin ?? "unknown"] += sizeOf(entry);
+  for (const step of [...items, ...byHand]) for (const entry of step.changes) origins[entry.origin ?? "unknown"] += sizeOf(entry);
   return {
     at: report.createdAt,
     target: report.target,
@@ -43,14 +44,19 @@ export function driftSummary(report: Plan): DriftSummary {
     counts: {
       differences: items.reduce((sum, item) => sum + (item.action === "create" ? 1 : Math.max(1, changeCount(item))), 0),
       exposed: report.summary.exposed ?? 0,
-      manual: report.manual.length,
-      blocked: report.blocked.length,
+      manual: byHand.length,
+      blocked: stepsOf(report, "blocked").length,
       policy: report.policy.length,
       unmanaged: unmanagedCounts(report.unmanaged).objects,
       unmanagedColumns: unmanagedCounts(report.unmanaged).columns,
     },
     origins,
-    manual: report.manual.map(({ id, address, path, instruction }) => ({ id, address, path, instruction })),
+    manual: byHand.map((step) => ({
+      id: step.id,
+      address: step.address,
+      path: firstChange(step).path,
+      instruction: step.why?.message ?? "",
+    })),
   };
 }
 
@@ -66,9 +72,11 @@ function fingerprintOf(report: Plan): string {
         ["item", item.address, item.action],
         ...Array.from(eachChange(item), ({ path, before, after }) => ["change", item.address, path, before ?? null, after ?? null]),
       ]),
-    ...report.manual.map(({ id, expected, actual }) => ["manual", id, expected ?? null, actual ?? null]),
-    ...report.blocked.map(({ address, code }) => ["blocked", address, code]),
-    ...report.deferred.map(({ address }) => ["deferred", address]),
+    ...report.steps.map(({ id, address, standing, why, changes }) => {
+      const { before, after } = firstChange({ changes });
+      if (standing === "byHand") return ["manual", id, after ?? null, before ?? null];
+      return standing === "blocked" ? ["blocked", address, why?.code ?? ""] : standing === "waits" ? ["deferred", address] : [];
+    }),
     ...[...unmanagedObjects(report.unmanaged).values()].flat().map(({ id }) => ["unmanaged", id]),
     ...report.policy.map(({ policy, severity, address, path }) => ["policy", policy, severity, address, path]),
     ["complete", report.complete],

@@ -103,9 +103,11 @@ function headOf(run: Run, git: Plan["git"]): PlanHead {
   };
 }
 
-/** Those that change what is sent. The other ones are in the plan: what is held, and the secrets of requests. */
-const recordedOptions = ({ scope }: PlanOptions): NonNullable<Plan["options"]> =>
-  Object.fromEntries(Object.entries(scope?.patterns ?? {}).filter(([, globs]) => globs.length > 0));
+/** Those that change what is sent. */
+const recordedOptions = ({ scope, protectOnly }: PlanOptions): NonNullable<Plan["options"]> => ({
+  ...Object.fromEntries(Object.entries(scope?.patterns ?? {}).filter(([, globs]) => globs.length > 0)),
+  ...(protectOnly === true ? { protectOnly } : {}),
+});
 
 /** The manifests of objects that only other targets have. */
 function elsewhereCounts({ elsewhere }: Project): Pick<Plan, "elsewhere"> {

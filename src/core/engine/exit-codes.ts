@@ -1,6 +1,5 @@
 import { combineExits, type Exit } from "../model/exit.ts";
-import type { Result } from "../model/plan.ts";
-import { type Plan, unmanagedObjects } from "../model/plan.ts";
+import { type Plan, type Result, stepsOf, unmanagedObjects } from "../model/plan.ts";
 import { stopsApply } from "../model/problem.ts";
 
 const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "unreviewed", "warnings"] as const;
@@ -21,14 +20,14 @@ function refusals(plan: Plan): readonly Exit[] {
 }
 
 /** Whether the account differs from the manifests. Recording an id is not a difference. */
-function differs({ items, deferred, held = [] }: Plan): boolean {
-  return items.some(({ action }) => action !== "bind") || deferred.length + held.length > 0;
+function differs({ items, steps }: Plan): boolean {
+  return items.some(({ action }) => action !== "bind") || steps.some(({ standing }) => standing === "waits" || standing === "held");
 }
 
 const missingLive: readonly string[] = ["E_TAG_MISSING", "E_INTEGRATION_MISSING", "E_GONE", "E_OTHER_OBJECT"];
 
 /** Whether something that was kept hashed or disabled is not shown so any more, and no request changes that. */
-const isOwing = ({ manual }: Pick<Plan, "manual">): boolean => manual.some(({ obligation }) => obligation === true);
+const isOwing = ({ steps }: Pick<Plan | Result, "steps">): boolean => steps.some(({ obligation }) => obligation === true);
 
 /** The exit code of an apply with a plan that sends nothing. */
 export function unchangedExit(plan: Plan): Exit {
@@ -40,18 +39,22 @@ export function unchangedExit(plan: Plan): Exit {
  * declared objects that are missing or are not the recorded ones.
  */
 const drifted = (plan: Plan): boolean =>
-  differs(plan) || plan.manual.length > 0 || (plan.notKept ?? []).length > 0 || plan.blocked.some(({ code }) => missingLive.includes(code));
+  differs(plan) ||
+  plan.steps.some(
+    ({ standing, why }) =>
+      standing === "byHand" || standing === "notKept" || (standing === "blocked" && missingLive.includes(why?.code ?? "")),
+  );
 
 const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
-  changes: (plan) => differs(plan) || isOwing(plan) || plan.blocked.some(({ code }) => code === "E_OTHER_OBJECT"),
+  changes: (plan) => differs(plan) || isOwing(plan) || stepsOf(plan, "blocked").some(({ why }) => why?.code === "E_OTHER_OBJECT"),
   drift: drifted,
   exposes: ({ summary: { exposes = 0 } }) => exposes > 0,
   exposed: ({ summary: { exposed = 0 } }) => exposed > 0,
   stricter: ({ summary: { stricter = 0 } }) => stricter > 0,
   unmanaged: ({ unmanaged }) => unmanaged.columns > 0 || [...unmanagedObjects(unmanaged).values()].some(({ length }) => length > 0),
-  unverifiable: ({ unverifiable }) => unverifiable.length > 0,
-  manual: ({ manual }) => manual.length > 0,
-  blocked: ({ blocked }) => blocked.length > 0,
+  unverifiable: (plan) => stepsOf(plan, "unseen").length > 0,
+  manual: (plan) => stepsOf(plan, "byHand").length > 0,
+  blocked: (plan) => stepsOf(plan, "blocked").length > 0,
   policy: ({ policy }) => policy.some(({ severity, state }) => severity === "error" && state !== "fixed"),
   loosened: ({ loosened = [] }) => loosened.length > 0,
   unreviewed: ({ newColumns = [], neverReviewed = [] }) => newColumns.length + neverReviewed.length > 0,
@@ -68,8 +71,10 @@ export function planExit(plan: Plan, failOn: readonly FailOn[] = []): Exit {
 }
 
 /** Whether a part of the account was read and compared. */
-const wasCompared = ({ summary, items, manual, deferred }: Plan, result: Result): boolean =>
-  summary.noop + items.length + manual.length + deferred.length > 0 || result.items.some(({ code }) => code !== "E_READ_FAILED");
+const wasCompared = ({ summary, items, steps }: Plan, result: Result): boolean =>
+  summary.noop + items.length > 0 ||
+  steps.some(({ standing }) => standing === "byHand" || standing === "waits") ||
+  result.items.some(({ code }) => code !== "E_READ_FAILED");
 
 /** Error codes of items that mean that the saved plan no longer fits. */
 const staleCodes: readonly (string | undefined)[] = ["E_STALE"];
@@ -88,7 +93,7 @@ export function applyExit(result: Result, plan: Plan, interrupted: boolean): Exi
   );
   const reasons = [
     ...[...incomplete].sort(),
-    ...((result.held ?? []).length > 0 ? ["held"] : []),
+    ...(stepsOf(result, "held").length > 0 ? ["held"] : []),
     ...(isOwing(result) ? ["obligations"] : []),
   ];
   if (reasons.length > 0) exits.push({ code: 4, reasons });

@@ -8,6 +8,11 @@ import type { Locate } from "../model/problem.ts";
 
 // Columns that an update would protect are exposed in the account now, and vice versa.
 const reportRisks: Readonly<Record<Risk, ReportRisk>> = { protects: "exposed", exposes: "stricter", neutral: "neutral" };
+const planRisks: Readonly<Record<Risk, Risk>> = { protects: "protects", exposes: "exposes", neutral: "neutral" };
+
+/** How the document names each risk. */
+export const risksOf = (kind: Plan["kind"]): Readonly<Record<Risk, Risk | ReportRisk>> =>
+  kind === "DriftReport" ? reportRisks : planRisks;
 
 const actionOrder: readonly string[] = ["bind", "create", "update", "relate", "unrelate"];
 
@@ -34,7 +39,7 @@ export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsIn
     const dependsOn = [...new Set(needed)].filter((dependency) => dependency !== id);
     const planned = (entry: ChangeGroup<DraftFacts>): ChangeGroup => {
       const { risk, cause } = entry;
-      const facts = { risk: kind === "DriftReport" ? reportRisks[risk] : risk, ...(cause === undefined ? {} : { cause: located(cause) }) };
+      const facts = { risk: risksOf(kind)[risk], ...(cause === undefined ? {} : { cause: located(cause) }) };
       // The cause of the draft is replaced, if there is one.
       return { ...entry, ...facts } as ChangeGroup;
     };

@@ -137,7 +137,7 @@ function markOrigin(found: DiffResult, base: DiffResult | undefined, removedOf?:
     });
     return { ...item, changes: withTraces(item.changes, traceOf) };
   };
-  const markManual = (step: Omit<Manual, "id">): Omit<Manual, "id"> => ({ ...step, origin: originOf(step.path, step.expected) });
+  const markManual = (step: Manual): Manual => ({ ...step, origin: originOf(step.path, step.expected) });
   const items: DraftItem[] = [];
   const held: DraftItem[] = [];
   for (const item of found.items) items.push(mark(item));

@@ -1,18 +1,18 @@
-import { createHash } from "node:crypto";
 import type { DiffResult } from "../kinds/kind.ts";
-import { type Address, byText, parseAddress } from "../model/address.ts";
+import { type Address, byText } from "../model/address.ts";
 import { changeCount, eachChange } from "../model/changes.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, defined } from "../model/json/json.ts";
-import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, NotKept, Plan, Summary } from "../model/plan.ts";
+import type { Blocked, CallCounts, Change, Deferred, DraftItem, Item, Plan, Step, Summary } from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, stopsApply, toDiagnostic } from "../model/problem.ts";
 import { enumerate } from "../text/describe.ts";
 import { grouped } from "../text/lists.ts";
 import { withTarget } from "../text/shell.ts";
 import { severities } from "../text/signs.ts";
 import { groupProblems } from "./group-problems.ts";
-import { numbered } from "./number-items.ts";
+import { numbered, risksOf } from "./number-items.ts";
 import { holdWaiting } from "./protect-only.ts";
+import { blockedStep, byHandStep, heldSteps, notKeptStep, unseenStep, waitingStep } from "./unsent.ts";
 
 /** What the plan is about, in the order of the document. */
 export type PlanHead = Pick<
@@ -70,29 +70,22 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
   const { locate } = rules;
   const { differences, complete, unmanaged, policy, exemptions = [], equal, readCalls } = findings;
   const { newColumns, goneColumns, neverReviewed, covered, kept, loosened, released } = findings;
-  const { runnable, heldItems, heldWaiting, blocked, deferred } = whatRuns(differences, rules);
+  const runs = whatRuns(differences, rules);
   const numbering = { kind: head.kind, locate };
-  const items = numbered(runnable, numbering);
-  const held = rules.protectOnly ? heldOf(numbered(heldItems, numbering), heldWaiting) : undefined;
-  const manual = manualSteps(differences, rules);
-  const notKept = notKeptValues(differences, rules);
+  const items = numbered(runs.runnable, numbering);
+  const held = rules.protectOnly ? heldSteps(numbered(runs.heldItems, numbering), runs.heldWaiting) : [];
   const { guards, problems } = rules.guards(items);
   const diagnostics = diagnosticsOf({ ...findings, problems: [...findings.problems, ...problems] }, locate);
   const failed = diagnostics.some(stopsApply) || rules.isStopped;
   return {
-    formatVersion: "2.0",
+    formatVersion: "3.0",
     ...head,
     complete,
     executable: !failed && guards.every(({ allowed }) => allowed !== undefined),
-    calls: { read: readCalls, planned: countCalls(items) },
+    calls: { read: readCalls, planned: countCalls(methodsOf(items)), later: countCalls(runs.deferred.flatMap(({ later = [] }) => later)) },
     items,
-    manual: manual.map((one) => withTarget(one, head)),
-    blocked: blocked.map((one) => withTarget(one, head)),
-    deferred,
-    ...(held === undefined ? {} : { held }),
+    steps: unsentSteps(differences, { ...runs, held }, rules, head).map((step, index) => ({ id: `s${items.length + index + 1}`, ...step })),
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
-    unverifiable: differences.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
-    ...(notKept.length === 0 ? {} : { notKept }),
     ...defined({
       loosened: complete ? loosened : undefined,
       released,
@@ -109,10 +102,6 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     summary: {
       ...countActions(items),
       noop: equal,
-      manual: manual.length,
-      blocked: blocked.length,
-      deferred: deferred.length,
-      ...(held === undefined ? {} : { held: held.length }),
       ...countRisks(items, head.kind),
     },
     exit: { code: 0, reasons: [] },
@@ -158,34 +147,33 @@ function whatRuns(found: readonly DiffResult[], { inScope, whyNotSend, hasFailed
   };
 }
 
-const manualSteps = (found: readonly DiffResult[], { inScope }: PlanRules): readonly Manual[] =>
-  found
-    .flatMap(({ manual }) => manual)
-    .filter(({ address }) => inScope(address))
-    .map((step): Manual => ({ id: manualId(step), ...step }))
-    .sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
-
-const notKeptValues = (found: readonly DiffResult[], { inScope }: PlanRules): readonly NotKept[] =>
-  found
-    .flatMap(({ notKept = [] }) => notKept)
-    .filter(({ address }) => inScope(address))
-    .sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
+/** What is not sent, by standing, then by address. */
+function unsentSteps(
+  found: readonly DiffResult[],
+  { blocked, deferred, held }: Pick<WhatRuns, "blocked" | "deferred"> & { readonly held: readonly Omit<Step, "id">[] },
+  { inScope }: PlanRules,
+  head: PlanHead,
+): readonly (Omit<Step, "id"> & { readonly id?: string })[] {
+  const ofScope = <T extends { readonly address: Address; readonly path?: string }>(all: readonly T[]): readonly T[] =>
+    all.filter(({ address }) => inScope(address)).sort((a, b) => byText(a.address, b.address) || byText(a.path ?? "", b.path ?? ""));
+  const steps = [
+    ...ofScope(found.flatMap(({ manual }) => manual)).map(byHandStep),
+    ...blocked.map(blockedStep),
+    ...deferred.map(waitingStep),
+    ...held,
+    ...ofScope(found.flatMap(({ notKept = [] }) => notKept)).map((one) => notKeptStep(one, risksOf(head.kind))),
+    ...found
+      .flatMap(({ unverifiable }) => unverifiable)
+      .sort((a, b) => byText(a.address, b.address))
+      .map(unseenStep),
+  ];
+  return steps.map((step) => (step.why === undefined ? step : { ...step, why: withTarget(step.why, head) }));
+}
 
 function diagnosticsOf({ problems, differences }: Findings, locate: Locate): readonly Diagnostic[] {
   const all = [...problems, ...differences.flatMap((difference) => difference.problems)];
   return sortDiagnostics(groupProblems(all).map((problem) => toDiagnostic(problem, locate)));
 }
-
-/** Held items, then what waits for them. */
-const heldOf = (items: readonly Item[], waiting: readonly Deferred[]): readonly Held[] => [
-  ...items.map((item) => {
-    const { address, kind, action, liveId, liveName, changes } = item;
-    return { address, kind, action, ...defined({ liveId, liveName }), changes };
-  }),
-  ...[...waiting]
-    .sort((a, b) => byText(a.address, b.address))
-    .map(({ address, waitsFor }) => ({ address, kind: parseAddress(address)?.kind ?? "", changes: [], waitsFor })),
-];
 
 function afterFailed({ address, requires = [] }: DraftItem, hasFailed: PlanRules["hasFailed"]): Blocked | undefined {
   const failed = requires.find((one) => hasFailed?.(one) === true);
@@ -195,10 +183,10 @@ function afterFailed({ address, requires = [] }: DraftItem, hasFailed: PlanRules
 /** Updates that must come after what is not sent yet, or is blocked. */
 const postponed = (items: readonly DraftItem[], deferred: readonly Deferred[], blocked: readonly Blocked[]): readonly Deferred[] => {
   const isUnsent = new Set([...deferred, ...blocked].map(({ address }) => address));
-  return items.flatMap(({ address, liveId, requires = [], changes }) => {
+  return items.flatMap(({ address, action: verb, liveId, requires = [], changes, requests }) => {
     if (!requires.some((one) => isUnsent.has(one))) return [];
     const desired = Object.fromEntries([...eachChange({ changes })].map(({ field, after: value = null }) => [field, value]));
-    return [{ address, waitsFor: requires, ...defined({ liveId }), desired }];
+    return [{ verb, address, waitsFor: requires, ...defined({ liveId }), desired, later: requests.map(({ method }) => method) }];
   });
 };
 
@@ -241,9 +229,11 @@ const doubledCreates = (items: readonly DraftItem[]): readonly Blocked[] =>
     return group.length === 1 ? [] : addresses.map((address): Blocked => ({ address, code: "E_SHARED_IDENTITY", message }));
   });
 
-function countCalls(items: readonly Item[]): CallCounts {
+const methodsOf = (items: readonly Item[]): readonly string[] => items.flatMap(({ requests }) => requests.map(({ method }) => method));
+
+function countCalls(methods: readonly string[]): CallCounts {
   const counts: Record<string, number> = {};
-  for (const { method } of items.flatMap(({ requests }) => requests)) counts[method] = (counts[method] ?? 0) + 1;
+  for (const method of methods) counts[method] = (counts[method] ?? 0) + 1;
   return counts;
 }
 
@@ -265,9 +255,6 @@ function countRisks(items: readonly Item[], kind: Plan["kind"]): Partial<Summary
     ? { exposed: count("exposed"), stricter: count("stricter") }
     : { protects: count("protects"), exposes: count("exposes") };
 }
-
-const manualId = ({ address, path }: { readonly address: string; readonly path: string }): string =>
-  `m-${createHash("sha256").update(`${address}\n${path}`).digest("hex").slice(0, 8)}`;
 
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...diagnostics].sort(

@@ -298,7 +298,7 @@ interface Left {
 interface Coverage {
   /** For the records: what each selector covers, and what has left it by a rename. Absent if no manifest has such a selector. */
   readonly covered?: NonNullable<Plan["covered"]>;
-  readonly manual: readonly Omit<Manual, "id">[];
+  readonly manual: readonly Manual[];
 }
 
 interface CoverageInput {
@@ -342,7 +342,7 @@ async function checkCoverage(input: CoverageInput): Promise<Coverage> {
 const sortedRecord = (ids: ReadonlyMap<string, string>): Readonly<Record<string, string>> =>
   Object.fromEntries([...ids].sort(([a], [b]) => byText(a, b)));
 
-async function stepFor(one: Left, all: readonly Left[], input: CoverageInput): Promise<Omit<Manual, "id">> {
+async function stepFor(one: Left, all: readonly Left[], input: CoverageInput): Promise<Manual> {
   const { kind, manifest, id, before, now } = one;
   const { account } = input;
   const isTaken = account.list(integrations).byName.has(before) || all.some((other) => other.before === before && other.id !== id);

@@ -133,11 +133,16 @@ export function unitPerManifest<Spec>(
     if (identity?.state === "blocked") {
       const { state: _state, id: _id, ...why } = identity;
       unknown.push({ address, ...why });
-    } else if (identity?.state === "waits") deferred.push({ address, waitsFor: identity.on, desired: desired(manifest.spec) });
+    } else if (identity?.state === "waits") deferred.push(waitingCreate(address, identity.on, desired(manifest.spec)));
     else units.push({ address, manifest, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
   }
   return { units, blocked: unknown, deferred, problems: [] };
 }
+
+export const waitingCreate = (address: Address, waitsFor: readonly Address[], desired: JsonValue): Deferred => ({
+  ...{ verb: "create", address, waitsFor, desired },
+  later: desired === null ? [] : ["POST"],
+});
 
 /** An object whose id returns 404 is never created again automatically: the user decides. */
 export function goneObject({ address, id: pin }: Manifest, id: string): DiffResult {

@@ -1,5 +1,6 @@
 import type { JsonValue } from "../model/json/json.ts";
 import type { Manifest, Reference, TagRef } from "../model/manifest.ts";
+import { waitingCreate } from "./identity.ts";
 import { type Account, type DiffResult, emptyDiff } from "./kind.ts";
 import { kindNames, tagAddress } from "./manifests.ts";
 import { fromIdentity } from "./select.ts";
@@ -26,7 +27,7 @@ export function tagIds(
       continue;
     }
     const selected = fromIdentity(tagAddress(tag), tag, account.identities.get(tagAddress(tag)));
-    if (selected.state === "waits") return { instead: { ...emptyDiff, deferred: [{ address, waitsFor: [selected.on], desired }] } };
+    if (selected.state === "waits") return { instead: { ...emptyDiff, deferred: [waitingCreate(address, [selected.on], desired)] } };
     if (selected.state === "unresolved")
       return { instead: { ...emptyDiff, blocked: [{ address, code: selected.code, message: selected.message }] } };
     ids.push(selected.id);

@@ -2,7 +2,19 @@ import { defined } from "./json/json.ts";
 import { fromPointer, type Pointer } from "./json/pointer.ts";
 import { addAll, getOrAdd } from "./maps.ts";
 import { eachNode, levelOf, type NodePath, newNodes, nodePointer } from "./nodes.ts";
-import type { Attribution, Change, ChangeFacts, ChangeGroup, DraftFacts, NodeChanges, PathChange, Plan } from "./plan.ts";
+import {
+  type Attribution,
+  type Change,
+  type ChangeFacts,
+  type ChangeGroup,
+  type DraftFacts,
+  type NodeChanges,
+  type NotKept,
+  type PathChange,
+  type Plan,
+  type Step,
+  stepsOf,
+} from "./plan.ts";
 import { tableTexts } from "./schema-tree.ts";
 
 // A plan of a fleet can have millions of changes by a few rules. Its items list them as people read them: one entry for all
@@ -34,6 +46,19 @@ function single<F extends AnyFacts>(entry: PathChange<F>): Change<F> {
   return { path, field: fromPointer(path).at(-1) ?? "", ...(facts as unknown as F) };
 }
 
+/** The only value of a step by hand, or of one that is not kept. Such a step has one. */
+export function firstChange({ changes }: Pick<Step, "changes">): Change {
+  for (const change of eachChange({ changes })) return change;
+  return { path: "", field: "", risk: "neutral" };
+}
+
+/** The values that a document says are not kept, as the records have them. */
+export const notKeptValues = ({ steps }: Pick<Plan, "steps">): readonly NotKept[] =>
+  stepsOf({ steps }, "notKept").map((step) => {
+    const { path, before: live = null, after: wanted = null } = firstChange(step);
+    return { address: step.address, path, wanted, live, ...defined({ since: step.since }) };
+  });
+
 /** How many single changes an entry stands for. */
 export const sizeOf = <F extends AnyFacts>(entry: ChangeGroup<F>): number => (isOfNodes(entry) ? entry.count : 1);
 
@@ -51,9 +76,9 @@ export function resyncedTables<F extends AnyFacts>({ changes = [] }: WithChanges
 export const isOutside = ({ origin }: Pick<ChangeFacts, "origin">): boolean => origin === "drift" || origin === "conflict";
 
 /** Who made the changes and the differences of manual steps, as far as it is known. */
-export function* eachAttribution({ items, manual }: Pick<Plan, "items" | "manual">): Generator<Attribution> {
-  for (const { attribution } of [...items, ...items.flatMap(({ changes }) => changes), ...manual])
-    if (attribution !== undefined) yield attribution;
+export function* eachAttribution({ items, steps }: Pick<Plan, "items" | "steps">): Generator<Attribution> {
+  const all = [...items, ...steps];
+  for (const { attribution } of [...all, ...all.flatMap(({ changes }) => changes)]) if (attribution !== undefined) yield attribution;
 }
 
 /** Collects changes of nodes. Those with the same facts (the same object), field and level become one entry, in the order of the first. */

@@ -1,20 +1,19 @@
 import type { Address } from "./address.ts";
 import type { GoneColumn, NeverReviewed, NewColumn } from "./columns.ts";
 import type {
+  Action,
   Attribution,
-  Blocked,
   Cause,
-  Deferred,
   Item,
   ItemResult,
   Loosened,
-  Manual,
   NamedObject,
-  NotKept,
   Origin,
   Plan,
+  Result,
+  Step,
   UnmanagedTable,
-  Unverifiable,
+  Why,
 } from "./documents.generated.d.ts";
 import type { JsonValue } from "./json/json.ts";
 import type { Pointer } from "./json/pointer.ts";
@@ -22,8 +21,16 @@ import type { LabelOrigin } from "./labels.ts";
 import { everyName } from "./maps.ts";
 import type { Nodes } from "./nodes.ts";
 import type { SourceLocation } from "./problem.ts";
+import type { Code } from "./titles.ts";
 
 export type * from "./documents.generated.d.ts";
+
+/** The steps with this standing, in the order of the document. */
+export const stepsOf = ({ steps }: Pick<Plan | Result, "steps">, standing: Step["standing"]): readonly Step[] =>
+  steps.filter((step) => step.standing === standing);
+
+/** Why a step is not sent; an empty message if it says nothing. */
+export const whyOf = ({ why }: Pick<Step, "why">): Why => why ?? { message: "" };
 
 /** How one item of an apply ended. */
 export type Outcome = ItemResult["outcome"];
@@ -98,10 +105,65 @@ export interface DraftItem extends Omit<Item, "id" | "dependsOn" | "changes"> {
   readonly requires?: readonly Address[];
 }
 
+/** A difference that no request can fix, as a kind returns it. */
+export interface Manual extends Pick<Step, "address" | "liveId" | "liveName" | "manifests" | "obligation"> {
+  /** JSON Pointer into the live object. */
+  readonly path: Pointer;
+  /** The desired value. */
+  readonly expected?: JsonValue;
+  /** The live value. */
+  readonly actual?: JsonValue;
+  /** What a user must do. */
+  readonly instruction: string;
+  readonly command?: string;
+  readonly origin?: Origin;
+}
+
+/** An object that must not be changed, and why. */
+export interface Blocked {
+  readonly address: Address;
+  readonly code: Code;
+  readonly message: string;
+  readonly command?: string;
+}
+
+/** What waits for an object that the same run creates, or for a schema that the service discovers. */
+export interface Deferred {
+  readonly verb: Action;
+  readonly address: Address;
+  readonly waitsFor: readonly Address[];
+  /** Absent if the object does not exist yet. */
+  readonly liveId?: string;
+  /** What the service answers as long as the schema is missing. */
+  readonly why?: string;
+  /** The desired value in full. */
+  readonly desired: JsonValue;
+  /** The methods of the requests that will be sent, as far as they are known. */
+  readonly later?: readonly string[];
+}
+
+/** Declared values that the service never returns. */
+export interface Unverifiable {
+  readonly address: Address;
+  readonly paths: readonly Pointer[];
+  readonly reason: string;
+}
+
+/** A declared value that the service does not keep. It is not sent again until the manifest or the account changes there. */
+export interface NotKept {
+  readonly address: Address;
+  readonly path: Pointer;
+  readonly wanted: JsonValue;
+  /** The value that the account has; null if it is not shown. */
+  readonly live: JsonValue;
+  /** When a run noticed it, ISO 8601. Absent if the service says that the value cannot be changed. */
+  readonly since?: string;
+}
+
 /** The result of comparing one object. */
 export interface Difference {
   readonly items: readonly DraftItem[];
-  readonly manual: readonly Omit<Manual, "id">[];
+  readonly manual: readonly Manual[];
   readonly blocked: readonly Blocked[];
   readonly deferred: readonly Deferred[];
   readonly unverifiable: readonly Unverifiable[];

@@ -3,11 +3,12 @@ import { type Applied, type ApplyOptions, apply } from "../apply/apply.ts";
 import { keptAfter } from "../apply/kept.ts";
 import type { PlanOptions, Run, WriteRun } from "../engine/run.ts";
 import { type Project, withLocations } from "../manifests/project.ts";
+import { notKeptValues } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits } from "../model/exit.ts";
 import { sameJson } from "../model/json/json.ts";
 import { groupBy } from "../model/maps.ts";
-import type { NotKept, Plan, Result } from "../model/plan.ts";
+import { type NotKept, type Plan, type Result, stepsOf } from "../model/plan.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import { titles } from "../model/titles.ts";
 import type { Lease, RecordsRun, RecordsState } from "../records/records.ts";
@@ -141,7 +142,7 @@ function rememberAccount(
   const isWhole = plan.partial !== true;
   writes.remember({
     kept: keptAfter(known.kept, { found: kept, items: result.items }),
-    notKept: valuesToKeep(known.notKept, { found: [...(plan.notKept ?? []), ...notKept], isWhole }),
+    notKept: valuesToKeep(known.notKept, { found: [...notKeptValues(plan), ...notKept], isWhole }),
     ...(isWhole ? { covered: coveredNow(known.covered, plan.covered) } : {}),
   });
 }
@@ -185,7 +186,7 @@ function coveredNow(known: RecordsState["covered"], covered: Plan["covered"] = {
  * plan is then compared with the commit before, and what is still missing counts as a change of the manifests.
  */
 function commitOf(plan: Plan, git: Plan["git"], run: Pick<AppliedCommit, "runId" | "at">): AppliedCommit | undefined {
-  if (git === undefined || git.dirty || plan.partial === true || plan.held !== undefined) return undefined;
+  if (git === undefined || git.dirty || plan.partial === true || plan.options?.protectOnly === true) return undefined;
   return { commit: git.commit, manifestDigest: plan.manifestDigest, ...run };
 }
 
@@ -198,8 +199,8 @@ function rememberCommit(writes: RecordsRun, commit: AppliedCommit | undefined, h
 /** Records the commit of a plan without changes. Throws nothing: without it, the next plan is compared with an older commit. */
 export async function recordUnchanged({ settings }: Project, plan: Plan, run: RunEnvironment): Promise<void> {
   const runId = randomUUID();
-  const commit = plan.blocked.length > 0 ? undefined : commitOf(plan, plan.git, { runId, at: plan.createdAt });
-  if (commit === undefined && plan.covered === undefined && plan.notKept === undefined && plan.kept === undefined) return;
+  const commit = stepsOf(plan, "blocked").length > 0 ? undefined : commitOf(plan, plan.git, { runId, at: plan.createdAt });
+  if (commit === undefined && plan.covered === undefined && stepsOf(plan, "notKept").length === 0 && plan.kept === undefined) return;
   await withRecords(settings, run.env, async (records) => {
     try {
       const writes = await records.begin({ runId, waitMs: 0, signal: run.signal });
@@ -238,7 +239,7 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { envir
       rememberCommit(
         writes,
         commitOf(plan, await git, { runId: writes.runId, at: result.finishedAt }),
-        plan.items.length + plan.deferred.length > 0,
+        plan.items.length + stepsOf(plan, "waits").length > 0,
       );
     return done;
   } finally {

@@ -63,8 +63,8 @@ export async function checkSavedPlan(
 }
 
 /** A saved plan is executed as it is. Throws E_USAGE if `--protect-only` would have made another one. */
-export function refuseOtherMode({ held }: Plan, protectOnly: boolean): void {
-  if (!protectOnly || held !== undefined) return;
+export function refuseOtherMode({ options }: Plan, protectOnly: boolean): void {
+  if (!protectOnly || options?.protectOnly === true) return;
   throw new DimsyncError(
     "E_USAGE",
     "The plan was made without --protect-only, and apply executes a saved plan as it is. Make a new plan.",

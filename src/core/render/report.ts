@@ -1,6 +1,6 @@
 import type { ExitCode } from "../model/exit.ts";
 import type { GuardFinding } from "../model/findings.ts";
-import type { Item, Plan, Result, Validation } from "../model/plan.ts";
+import { type Item, type Plan, type Result, stepsOf, type Validation } from "../model/plan.ts";
 import { visible } from "../text/control-characters.ts";
 import { callsText } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
@@ -147,8 +147,14 @@ function contentOf(document: Document): Content {
     refusals: refusalsOf(document),
     waysOut: waysOut(document),
     limits: limitsOf(document),
-    calls: kind === "Plan" && !isEmpty(document) ? [`Apply will send: ${callsText(calls.planned)}.`, read] : [read],
+    calls: kind === "Plan" && !isEmpty(document) ? [`Apply will send: ${sentText(calls)}.`, read] : [read],
   };
+}
+
+/** "1 POST, then 1 PATCH": what waits is sent in later rounds. */
+function sentText({ planned, later }: Plan["calls"]): string {
+  if (Object.keys(later).length === 0) return callsText(planned);
+  return Object.keys(planned).length === 0 ? `${callsText(later)} later` : `${callsText(planned)}, then ${callsText(later)}`;
 }
 
 function validationHeadline(validation: Validation): Headline {
@@ -171,23 +177,26 @@ function planHeadline(plan: Plan): Headline {
 }
 
 /** The state of a plan or report with something in it, as one word. */
-function leadingState({ kind, items, manual, blocked }: Plan): string {
-  if (items.length === 0 && blocked.length > 0) return "blocked";
+function leadingState(plan: Plan): string {
+  const { kind, items } = plan;
+  if (items.length === 0 && stepsOf(plan, "blocked").length > 0) return "blocked";
   if (kind === "DriftReport") return "drift";
-  return items.length === 0 && manual.length > 0 ? "manual" : "changes";
+  return items.length === 0 && stepsOf(plan, "byHand").length > 0 ? "manual" : "changes";
 }
 
 /** The state of a run with this exit code that applied nothing. */
 const unapplied: Readonly<Partial<Record<ExitCode, string>>> = { 1: "error", 3: "refused", 130: "interrupted" };
 
-function resultHeadline({ items, held = [], exit }: Result): Headline {
+function resultHeadline(result: Result): Headline {
+  const { items, exit } = result;
+  const held = stepsOf(result, "held");
   if (isDeclined(items)) return { word: "declined", tone: "bad", text: "Not confirmed: nothing was applied.", isSentence: true };
   const word = unapplied[exit.code];
   if (items.length + held.length === 0)
     return word === undefined
       ? { word: "done", tone: "good", text: "Nothing to apply.", isSentence: true }
       : { word, tone: "bad", text: "Nothing was applied.", isSentence: true };
-  const counts = { text: `${outcomesText({ items, held })}.`, isSentence: false };
+  const counts = { text: `${outcomesText(result)}.`, isSentence: false };
   const isComplete = held.length === 0 && items.every(isDone);
   return isComplete ? { word: "done", tone: "good", ...counts } : { word: "incomplete", tone: "bad", ...counts };
 }

@@ -83,8 +83,8 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
     (await ofTarget(context, project, (of, options, run) =>
       planAccount(of, { ...options, failOn, isRecording: true, review: "after merge" }, run),
     ));
-  const { items, deferred, held = [] } = plan;
-  if (saved === undefined && (plan.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
+  const hasWork = plan.items.length > 0 || plan.steps.some(({ standing }) => standing === "waits" || standing === "held");
+  if (saved === undefined && (plan.exit.code !== 0 || !hasWork)) {
     if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));
     return await report({ ...plan, exit: unchangedExit(plan) });
   }

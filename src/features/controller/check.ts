@@ -1,8 +1,8 @@
 import { driftSummary } from "../../core/drift/summary.ts";
 import type { Project } from "../../core/manifests/project.ts";
-import { eachChange } from "../../core/model/changes.ts";
+import { eachChange, firstChange } from "../../core/model/changes.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
-import type { Change, Item, Plan, Result } from "../../core/model/plan.ts";
+import { type Change, type Item, type Plan, type Result, stepsOf } from "../../core/model/plan.ts";
 import type { ControllerMode } from "../../core/model/settings/config.ts";
 import { applyAccount } from "../../core/operations/apply.ts";
 import { driftAccount } from "../../core/operations/drift.ts";
@@ -139,7 +139,8 @@ function lockText(lease: Lease | undefined, nowMs: number): string | undefined {
 const columnOf = ({ address, path }: Pick<Finding, "address" | "path">): string => `${address} ${pathText(path).node}`;
 
 /** The exposed changes first, then other differences, steps by hand and policies. */
-function findingsOf({ items, manual, policy }: Plan): readonly Finding[] {
+function findingsOf(report: Plan): readonly Finding[] {
+  const { items, policy } = report;
   const other = (address: string, path: string, what: string): Finding => ({ address, path, what, isExposed: false });
   const missing = items.filter(({ action }) => action === "create");
   const changes = items.filter(({ action }) => action !== "create" && action !== "bind");
@@ -147,7 +148,10 @@ function findingsOf({ items, manual, policy }: Plan): readonly Finding[] {
   return [
     ...changes.flatMap((item) => Array.from(eachChange(item), (change) => findingOf(change, item))),
     ...missing.map(({ address }) => other(address, "", "is missing")),
-    ...manual.map(({ address, path }) => other(address, path, spaced(wholePath(path), "must be changed by hand"))),
+    ...stepsOf(report, "byHand").map((step) => {
+      const { path } = firstChange(step);
+      return other(step.address, path, spaced(wholePath(path), "must be changed by hand"));
+    }),
     ...violated.map(({ address, path, policy: name }) => other(address, path, spaced(wholePath(path), `violates the policy ${name}`))),
   ].sort((a, b) => Number(b.isExposed) - Number(a.isExposed));
 }

@@ -2,10 +2,10 @@ import { createTwoFilesPatch } from "diff";
 import { policyAddress } from "../../core/kinds/manifests.ts";
 import { shownPath } from "../../core/manifests/source.ts";
 import { type Address, byText } from "../../core/model/address.ts";
-import { changeCount, eachChange } from "../../core/model/changes.ts";
+import { changeCount, eachChange, firstChange } from "../../core/model/changes.ts";
 import { combineExits, type Exit } from "../../core/model/exit.ts";
 import { defined } from "../../core/model/json/json.ts";
-import type { Item, Plan } from "../../core/model/plan.ts";
+import { type Item, type Plan, stepsOf } from "../../core/model/plan.ts";
 import { isError, type Problem } from "../../core/model/problem.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore, joinParts } from "../../core/text/lists.ts";
@@ -80,7 +80,7 @@ interface ReportInput {
 export function importReport({ target, files, imported, plan }: ReportInput): ImportReport {
   const remaining = plan === undefined ? undefined : linesOf(plan);
   const errors = (plan?.diagnostics ?? []).filter(isError);
-  const isAcceptable = plan !== undefined && plan.manual.length + plan.items.filter(differs).length > 0;
+  const isAcceptable = plan !== undefined && stepsOf(plan, "byHand").length + plan.items.filter(differs).length > 0;
   const stricter = (plan?.items ?? []).filter(isStricter);
   const exits: Exit[] = [];
   if ((imported.state?.missing ?? []).length > 0) exits.push({ code: 1, reasons: ["not-in-account"] });
@@ -149,11 +149,14 @@ function policyNotices({ policy }: Plan): readonly string[] {
 const dottedPath = (path: string): string => pathText(path).node || path;
 
 /** Everything in the plan that is not an error, a bind or stricter: what import did not get right, or what differed before. */
-function linesOf({ items, manual, blocked, deferred }: Plan): readonly string[] {
+function linesOf({ items, steps }: Plan): readonly string[] {
   return [
     ...items.filter(differs).map((item) => `${item.address}: ${item.action} ${pathsOf(item)}`),
-    ...manual.map(({ address, path, instruction }) => `${address}: ${path}: ${instruction}`),
-    ...blocked.map(({ address, code, message }) => `${address}: ${code}: ${message}`),
-    ...deferred.map(({ address, waitsFor }) => `${address}: waits for ${waitsFor.join(", ")}`),
+    ...steps.flatMap((step) => {
+      const { address, standing, waitsFor = [], why } = step;
+      if (standing === "byHand") return `${address}: ${firstChange(step).path}: ${why?.message ?? ""}`;
+      if (standing === "blocked") return `${address}: ${why?.code ?? ""}: ${why?.message ?? ""}`;
+      return standing === "waits" ? `${address}: waits for ${waitsFor.join(", ")}` : [];
+    }),
   ];
 }

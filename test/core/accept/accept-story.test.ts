@@ -8,6 +8,7 @@ import { apply, drift, loadProject, type Plan, renderers } from "../../../src/in
 import { repositoryIn } from "../../support/git/remote.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
+import { byHandSteps } from "../../support/steps.ts";
 
 const manifests = `# Orders, as we want them.
 apiVersion: dimsync/v1
@@ -112,8 +113,8 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
     userAgent: "Mozilla/5.0",
     event: expect.stringContaining("Schema configuration of integration 8f1c"),
   });
-  const [step] = seen.manual;
-  expect(seen.manual).toHaveLength(1);
+  const [step] = byHandSteps(seen);
+  expect(byHandSteps(seen)).toHaveLength(1);
   expect(step).toMatchObject({
     address: "Integration/orders",
     path: "/paused",
@@ -146,7 +147,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
     ["Tag/pii", "/description", "Both the manifests and the account changed here"],
   ]);
   const rest = await report();
-  expect(rest.manual).toEqual([]);
+  expect(byHandSteps(rest)).toEqual([]);
   expect(
     rest.items
       .flatMap((item) => [...eachChange(item)])

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isObject } from "../../../src/core/model/json/json.ts";
 import { type EmbeddedOptions, type SchemaEntry, seedAccount } from "../../../src/embedded/index.ts";
+import { blockedSteps, unseenSteps } from "../../support/steps.ts";
 import {
   assetManifest,
   endings,
@@ -56,7 +57,7 @@ describe("members that the service leaves out", () => {
     expect([first.code, endings(first.result)[orders]]).toEqual([0, "done"]);
     const { plan } = await at.plan();
     expect(plan.items).toEqual([]);
-    expect(plan.unverifiable).toContainEqual({
+    expect(unseenSteps(plan)).toContainEqual({
       address: "Schemas/orders",
       paths: ["/schemas/public/tables/customers/columns/email/hashed"],
       reason: "the service does not show the value, and dimsync has sent it",
@@ -93,7 +94,7 @@ describe("members that the service leaves out", () => {
     const manifest = hashesEmail.replace("hashed: true", "hashed: false");
     const at = await scene(manifest, { meddle: ofSchemas((key) => key === "hashed") });
     const { code, plan } = await at.plan("--detailed-exitcode");
-    expect([code, plan.items.filter(({ action }) => action === "update"), plan.unverifiable.map(({ paths }) => paths)]).toEqual([
+    expect([code, plan.items.filter(({ action }) => action === "update"), unseenSteps(plan).map(({ paths }) => paths)]).toEqual([
       0,
       [],
       [["/schemas/public/tables/customers/columns/email/hashed"]],
@@ -126,7 +127,7 @@ describe("a create, with the service as observed", () => {
       true,
       ["create Integration/refunds"],
     ]);
-    expect(plan.blocked[0]).toMatchObject({ code: "E_CREATION_FAILED", message: expect.stringContaining(failure) });
+    expect(blockedSteps(plan)[0]).toMatchObject({ code: "E_CREATION_FAILED", message: expect.stringContaining(failure) });
   });
 
   it.each(["error-200", "error-200:ok"])(
@@ -252,7 +253,7 @@ spec: { integration: orders, rules: [{ match: { table: customers, column: email,
     const at = await scene(manifests, observed());
     expect((await at.apply()).code).toBe(0);
     const { plan } = await at.plan();
-    expect(plan.unverifiable).toContainEqual({
+    expect(unseenSteps(plan)).toContainEqual({
       address: "Schemas/returns",
       paths: ["/schemas/public/enabled"],
       reason: expect.stringContaining("Set it in the service"),

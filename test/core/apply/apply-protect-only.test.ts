@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { eachChange } from "../../../src/core/model/changes.ts";
+import { heldSteps } from "../../support/steps.ts";
 import { assetManifest, endings, integrationManifest, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
 /** One change that protects and one that exposes, in the same table; a tag, and a chain of creates. */
@@ -30,8 +31,12 @@ describe("--protect-only", () => {
       "bind Tag/gold",
     ]);
     const held = ["Asset/archive", "Integration/returns", "Schemas/orders", "Tag/gold"];
-    expect(planned.plan.held?.map(({ address }) => address).sort()).toEqual(held);
-    expect(planned.plan.summary).toMatchObject({ held: 4, protects: 2, exposes: 0, create: 0 });
+    expect(
+      heldSteps(planned.plan)
+        ?.map(({ address }) => address)
+        .sort(),
+    ).toEqual(held);
+    expect(planned.plan.summary).toMatchObject({ protects: 2, exposes: 0, create: 0 });
     expect(planned.plan.calls.planned).toEqual({ PATCH: 1 });
 
     const { code, result } = await at.apply("--protect-only");
@@ -41,7 +46,11 @@ describe("--protect-only", () => {
       "bind Tag/gold": "done",
       "update Schemas/orders": "done",
     });
-    expect(result.held?.map(({ address }) => address).sort()).toEqual(held);
+    expect(
+      heldSteps(result)
+        ?.map(({ address }) => address)
+        .sort(),
+    ).toEqual(held);
     expect(at.writes()).toEqual(["PATCH /v1/integrations/8f1c/schemas"]);
 
     const again = await at.apply("--protect-only");
@@ -82,7 +91,7 @@ describe("--protect-only", () => {
     const shown = await at.run(["show", "plan.json"]);
     expect(shown.stdout).toContain("Held");
     const { code, result } = await at.apply("plan.json");
-    expect([code, result.held?.length, at.writes()]).toEqual([4, 4, ["PATCH /v1/integrations/8f1c/schemas"]]);
+    expect([code, heldSteps(result)?.length, at.writes()]).toEqual([4, 4, ["PATCH /v1/integrations/8f1c/schemas"]]);
   });
 
   it("is refused for a saved plan that was made without it", async () => {

@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AccountState } from "../../../src/embedded/index.ts";
+import { blockedSteps, unseenSteps } from "../../support/steps.ts";
 import { endings, integrationManifest, scene, together } from "./scene.ts";
 
 // An asset can't be read back, so a manifest with another name must not create it a second time.
@@ -23,7 +24,7 @@ describe("a manifest whose name changed", () => {
     at.write("manifests/all.yaml", assetNamed("vault"));
     const { plan } = await at.plan();
     expect(plan.items).toMatchObject([{ action: "bind", address: "Asset/vault", liveId: id, renamedFrom: "Asset/vault4", requests: [] }]);
-    expect(plan.unverifiable).toEqual([]);
+    expect(unseenSteps(plan)).toEqual([]);
     expect((await at.run(["plan", "--no-color", "-q"])).stdout).toContain(`= Asset/vault   (${id}), renamed from Asset/vault4\n`);
     const { code, result } = await at.apply();
     expect(code).toBe(0);
@@ -59,7 +60,7 @@ describe("a manifest whose name changed", () => {
     at.write("manifests/all.yaml", assetNamed("vault"));
     const { plan } = await at.plan();
     expect(plan.items).toEqual([]);
-    expect(plan.blocked.find(({ address }) => address === "Asset/vault")).toMatchObject({
+    expect(blockedSteps(plan).find(({ address }) => address === "Asset/vault")).toMatchObject({
       code: "E_UNKNOWN_OUTCOME",
       message: expect.stringContaining("Asset/vault4"),
       command: "dimsync resolve Asset/vault4 --created=ID",
@@ -85,7 +86,7 @@ describe("an asset with the name and type of another one", () => {
     // The other manifest has a new name, which is not in the account yet.
     at.write("manifests/all.yaml", together(assetNamed("vault4", "name: Vault 4, type: s3"), assetNamed("vault")));
     const { plan } = await at.plan();
-    expect(plan.blocked).toMatchObject([
+    expect(blockedSteps(plan)).toMatchObject([
       {
         address: "Asset/vault",
         code: "E_UNBOUND",
@@ -110,7 +111,7 @@ describe("an asset with the name and type of another one", () => {
     const validate = await at.run(["validate", "-q"]);
     expect(validate.code).toBe(1);
     expect(validate.stdout).toContain("E_SHARED_IDENTITY");
-    expect((await at.plan()).plan.blocked).toMatchObject(
+    expect(blockedSteps((await at.plan()).plan)).toMatchObject(
       ["Asset/vault", "Asset/vault4"].map((address) => ({ address, code: "E_SHARED_IDENTITY" })),
     );
     at.write("manifests/all.yaml", together(assetNamed("vault4", undefined, ", id: d-20"), assetNamed("vault", undefined, ", id: d-21")));

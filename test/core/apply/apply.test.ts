@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { waitingSteps } from "../../support/steps.ts";
 import { assetManifest, endings, integrationManifest, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
 const exposing = together(
@@ -44,7 +45,7 @@ describe("a guard refuses plan, drift and apply with exit 3, and nothing is sent
         refused.result.items.map(({ action, outcome, code }) => `${action === undefined ? "waited" : "planned"} ${outcome} ${code}`),
       );
       expect(endings).toEqual(
-        new Set(["planned blocked E_GUARD", ...(planned.plan.deferred.length > 0 ? ["waited skipped E_DEPENDENCY"] : [])]),
+        new Set(["planned blocked E_GUARD", ...(waitingSteps(planned.plan).length > 0 ? ["waited skipped E_DEPENDENCY"] : [])]),
       );
       expect(at.writes()).toEqual([]);
 

@@ -6,6 +6,7 @@ import { thisHolder } from "../../../src/core/records/process-identity.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
 import { keyVariable } from "../../support/project-folder.ts";
 import { editRecords, recordsIn, unsettled } from "../../support/records.ts";
+import { blockedSteps } from "../../support/steps.ts";
 import { assetManifest, endings, instead, integrationManifest, type Meddle, scene, tagManifest, together } from "./scene.ts";
 
 const archives = ({ assets }: AccountState): readonly string[] => assets.filter(({ name }) => name === "archive").map(({ id }) => id);
@@ -80,7 +81,7 @@ describe("a create whose response is lost", () => {
     expect(ids).toHaveLength(2);
     for (const id of ids) expect(result.items[0]?.message).toContain(id);
     service.clearFaults();
-    const [blocked] = (await plan()).plan.blocked;
+    const [blocked] = blockedSteps((await plan()).plan);
     expect(blocked).toMatchObject({ code: "E_AMBIGUOUS", address: "Integration/returns" });
     for (const id of ids) expect(blocked?.message).toContain(id);
     expect((await apply()).result.calls).not.toHaveProperty("POST");
@@ -95,8 +96,8 @@ describe("a create whose response is lost", () => {
     expect(result.items[0]?.message).toContain(`Asset ${id} `);
     expect(result.bindings).toEqual({});
     const { plan } = await at.plan();
-    expect(plan.blocked[0]?.message).toContain(`Asset ${id} `);
-    expect(plan.blocked[0]?.command).toBe("dimsync resolve Asset/archive --created=ID");
+    expect(blockedSteps(plan)[0]?.message).toContain(`Asset ${id} `);
+    expect(blockedSteps(plan)[0]?.command).toBe("dimsync resolve Asset/archive --created=ID");
   });
 
   it("of an asset that was not created: unknown without such an entry, until a user resolves it", async () => {
@@ -183,7 +184,7 @@ describe("a create whose response is lost", () => {
     const [id = ""] = archives(at.service.state());
     expect((await at.run(["resolve", "Asset/archive", `--created=${id}`])).stderr).toContain(`was created and is bound to ${id}`);
     const { plan } = await at.plan();
-    expect(plan).toMatchObject({ items: [], blocked: [], unverifiable: [] });
+    expect([plan.items, blockedSteps(plan)]).toEqual([[], []]);
     at.write("manifests/all.yaml", assetManifest("archive", ", description: very old files"));
     expect((await at.plan()).plan.items).toMatchObject([{ action: "update", requests: [{ body: { description: "very old files" } }] }]);
   });
@@ -193,7 +194,8 @@ describe("a create whose response is lost", () => {
     await at.apply();
     const [id = ""] = archives(at.service.state());
     expect((await at.run(["bind", `Asset/archive=${id}`])).code).toBe(0);
-    expect((await at.plan()).plan).toMatchObject({ items: [], blocked: [] });
+    const { plan } = await at.plan();
+    expect([plan.items, blockedSteps(plan)]).toEqual([[], []]);
     expect((await at.run(["resolve", "Asset/archive", "--not-created"])).stderr).toContain("E_UNKNOWN_ADDRESS");
   });
 
@@ -201,7 +203,7 @@ describe("a create whose response is lost", () => {
     const at = await scene(together(assetManifest(), tagManifest("the best")), { service: { faults: ["POST /v1/assets@1=reset-before"] } });
     await at.apply();
     at.write("manifests/all.yaml", tagManifest("the best"));
-    expect((await at.plan()).plan.blocked).toMatchObject([{ address: "Asset/archive", code: "E_UNKNOWN_OUTCOME" }]);
+    expect(blockedSteps((await at.plan()).plan)).toMatchObject([{ address: "Asset/archive", code: "E_UNKNOWN_OUTCOME" }]);
   });
 });
 
@@ -218,7 +220,7 @@ describe("a relation whose response is lost", () => {
   it("is unknown if it does not exist, until a user resolves it, and is then sent", async () => {
     const at = await scene(related, { service: { faults: ["POST /v1/tags/t-3/relation@1=reset-before"] } });
     expect(endings((await at.apply()).result)["relate Tag/gold#m-1"]).toBe("unknown E_UNKNOWN_OUTCOME");
-    expect((await at.plan()).plan.blocked).toMatchObject([{ address: "Tag/gold#m-1", code: "E_UNKNOWN_OUTCOME" }]);
+    expect(blockedSteps((await at.plan()).plan)).toMatchObject([{ address: "Tag/gold#m-1", code: "E_UNKNOWN_OUTCOME" }]);
     await at.run(["resolve", "Tag/gold#m-1", "--not-created"]);
     expect((await at.apply()).code).toBe(0);
     expect(at.service.state().tags.find(({ id }) => id === "t-3")?.relations).toHaveLength(1);
@@ -299,7 +301,7 @@ describe("lost records", () => {
     expect(code).toBe(4);
     expect(result.items).toMatchObject([{ outcome: "blocked", code: "E_UNBOUND", message: expect.stringContaining(id) }]);
     const { plan } = await at.plan();
-    expect(plan.blocked[0]?.command).toBe(`dimsync bind Asset/archive=${id}`);
+    expect(blockedSteps(plan)[0]?.command).toBe(`dimsync bind Asset/archive=${id}`);
     expect(archives(at.service.state())).toHaveLength(1);
   });
 
@@ -359,7 +361,7 @@ it("the id is in the journal before it is in the bindings: the next run continue
     endings: { "bind Asset/archive": "done" },
     bindings: { "Asset/archive": id },
   });
-  expect((await at.plan()).plan).toMatchObject({ items: [], unverifiable: [] });
+  expect((await at.plan()).plan).toMatchObject({ items: [], steps: [] });
 });
 
 it("an id that could not be written to the bindings file is printed, kept in the journal, and bound by the next run", async () => {

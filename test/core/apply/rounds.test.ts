@@ -4,6 +4,7 @@ import { systemClock } from "../../../src/core/model/runtime/clock.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../../src/core/operations/apply.ts";
 import type { RunEnvironment } from "../../../src/core/operations/run.ts";
 import { loadProject } from "../../../src/index.ts";
+import { stepsFrom } from "../../support/steps.ts";
 import { expectNothingTwice, overtakenManifests } from "../records/overtaken.ts";
 import { assetManifest, endings, ordersManifest, type Scene, scene, tagManifest, together } from "./scene.ts";
 
@@ -87,8 +88,7 @@ it("an item that changed meanwhile is in the result even if the next round canno
 test("what a plan blocked is not in the result beside what a later round did", () => {
   const plan = (items: readonly string[], blocked: readonly string[]) => ({
     items: items.map((address) => ({ ...at, address })),
-    blocked: blocked.map((address) => ({ address, code: "E_DEPENDENCY" as const, message: "" })),
-    deferred: [],
+    steps: stepsFrom({ blocked: blocked.map((address) => ({ address, code: "E_DEPENDENCY" as const, message: "" })) }),
   });
   const at = { id: "i1", kind: "Tag", action: "update", dependsOn: [], changes: [], requests: [] } as const;
   const plans = [plan([], ["Tag/a", "Tag/b"]), plan(["Tag/a"], ["Tag/c"]), plan(["Tag/c"], []), plan([], ["Tag/c"])];

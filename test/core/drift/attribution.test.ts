@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { attribute as attributeInSteps, withoutAttribution } from "../../../src/core/drift/attribution.ts";
 import type { AuditEntry } from "../../../src/core/model/live.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
+import { byHandSteps, stepsFrom } from "../../support/steps.ts";
 import { change, item, plan } from "../render/plans.ts";
 
 const attribute = (...input: Parameters<typeof attributeInSteps>): Plan => attributeInSteps(...input);
@@ -23,10 +24,12 @@ const report = (members: Partial<Plan> = {}): Plan =>
 const paused = (id = "orders"): Plan =>
   plan({
     kind: "DriftReport",
-    manual: [{ id: "m-1", address: `Integration/${id}`, path: "/paused", expected: false, actual: true, instruction: "Resume it." }],
+    steps: stepsFrom({
+      byHand: [{ id: "m-1", address: `Integration/${id}`, path: "/paused", expected: false, actual: true, instruction: "Resume it." }],
+    }),
   });
 
-const found = (made: Plan) => made.items[0]?.changes[0]?.attribution ?? made.items[0]?.attribution ?? made.manual[0]?.attribution;
+const found = (made: Plan) => made.items[0]?.changes[0]?.attribution ?? made.items[0]?.attribution ?? byHandSteps(made)[0]?.attribution;
 
 describe("the best event for a difference of a column", () => {
   test.each<[what: string, entries: readonly AuditEntry[], event: string | undefined, confidence?: string]>([
@@ -139,13 +142,13 @@ describe("other differences", () => {
   });
 
   test("an id from another item of the report is used too", () => {
-    const made = attribute({ ...report(), manual: paused().manual }, [entry(1, "Integration 8f1c paused")]);
-    expect(made.manual[0]?.attribution?.confidence).toBe("exact");
+    const made = attribute({ ...report(), steps: paused().steps }, [entry(1, "Integration 8f1c paused")]);
+    expect(byHandSteps(made)[0]?.attribution?.confidence).toBe("exact");
     expect(made.items[0]?.changes[0]?.attribution).toBeUndefined();
   });
 
   test("an object that is gone is explained by a deletion, not by an update", () => {
-    const gone = plan({ manual: [{ id: "m-1", address: "Integration/orders", path: "", instruction: "Gone." }] });
+    const gone = plan({ steps: stepsFrom({ byHand: [{ id: "m-1", address: "Integration/orders", path: "", instruction: "Gone." }] }) });
     const known = { idByAddress: new Map([["Integration/orders", "8f1c"]]) };
     expect(found(attribute(gone, [entry(1, "Integration 8f1c updated")], known))).toBeUndefined();
     expect(found(attribute(gone, [entry(1, "Integration 8f1c deleted")], known))?.event).toBe("Integration 8f1c deleted");
@@ -179,7 +182,9 @@ describe("other differences", () => {
     const made = attribute(
       plan({
         items: [item({ action: "create", address: "Integration/orders", changes: [change({ path: "/enabled" })] })],
-        manual: [{ id: "m-1", address: "Integration/orders", path: "/spec/create/enabled", expected: true, instruction: "x" }],
+        steps: stepsFrom({
+          byHand: [{ id: "m-1", address: "Integration/orders", path: "/spec/create/enabled", expected: true, instruction: "x" }],
+        }),
       }),
       [entry(1, "Integration 8f1c orders updated")],
     );

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { driftSummary } from "../../../src/core/drift/summary.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
+import { withSteps } from "../../support/steps.ts";
 import { driftReport } from "../render/full-plan.ts";
 import { tracedReport } from "../render/html-report.ts";
 import { change, item, plan } from "../render/plans.ts";
@@ -21,8 +22,8 @@ describe("the fingerprint", () => {
   const print = printOf(driftReport);
   const same: Readonly<Record<string, Plan>> = {
     "when it was made": at(5, { planId: "other" }),
-    "the user": { ...driftReport, manual: tracedReport.manual.map(({ origin: _, ...step }) => step) },
-    "the order": { ...driftReport, items: [...driftReport.items].reverse(), manual: [...driftReport.manual].reverse() },
+    "the user": { ...driftReport, steps: tracedReport.steps },
+    "the order": { ...driftReport, items: [...driftReport.items].reverse(), steps: [...driftReport.steps].reverse() },
     "unmanaged columns": { ...driftReport, unmanaged: { ...driftReport.unmanaged, columns: 7 } },
     "ids to record": { ...driftReport, items: driftReport.items.filter(({ action }) => action !== "bind") },
   };
@@ -35,8 +36,8 @@ describe("the fingerprint", () => {
       ...driftReport,
       items: driftReport.items.map((each) => ({ ...each, changes: each.changes.map((one) => ({ ...one, before: "new" })) })),
     },
-    "a step": { ...driftReport, manual: driftReport.manual.slice(1) },
-    "a blocked object": { ...driftReport, blocked: [] },
+    "a step": { ...driftReport, steps: driftReport.steps.slice(1) },
+    "a blocked object": withSteps(driftReport, { blocked: [] }),
     "an unmanaged object": { ...driftReport, unmanaged: { ...driftReport.unmanaged, tags: [] } },
     "a finding": { ...driftReport, policy: [] },
     "being complete": { ...driftReport, complete: false },

@@ -3,25 +3,32 @@ import { applyExit, type FailOn, planExit } from "../../../src/core/engine/exit-
 import type { ExitCode } from "../../../src/core/model/exit.ts";
 import type { ItemResult, Plan, Result } from "../../../src/core/model/plan.ts";
 import type { Code } from "../../../src/core/model/titles.ts";
+import { stepsFrom } from "../../support/steps.ts";
 import { item, plan } from "../render/plans.ts";
 
 const error: Plan["diagnostics"] = [{ code: "E_USAGE", severity: "error", summary: "x", message: "x" }];
 const warning: Plan["diagnostics"] = [{ code: "W_NO_MATCH", severity: "warning", summary: "x", message: "x" }];
-const manual: Plan["manual"] = [{ id: "m-1", address: "Integration/a", path: "/paused", instruction: "x" }];
-const blocked = (code: Code): Plan["blocked"] => [{ address: "Tag/a", code, message: "x" }];
+const manual = stepsFrom({ byHand: [{ address: "Integration/a", path: "/paused", instruction: "x" }] });
+const blocked = (code: Code): Plan["steps"] => stepsFrom({ blocked: [{ address: "Tag/a", code, message: "x" }] });
 const guard: Plan["guards"] = [{ guard: "maxCreates", message: "x" }];
 
 describe("the exit codes of plan and drift", () => {
   const rows: readonly [sentence: string, plan: Partial<Plan>, plain: ExitCode, detailed: ExitCode, drift: ExitCode][] = [
     ["nothing to do", {}, 0, 0, 0],
     ["changes", { items: [item()] }, 0, 2, 2],
-    ["something deferred", { deferred: [{ address: "Tag/a#x", waitsFor: ["Asset/x"], desired: {} }] }, 0, 2, 2],
+    [
+      "something deferred",
+      { steps: stepsFrom({ waiting: [{ verb: "relate", address: "Tag/a#x", waitsFor: ["Asset/x"], desired: {} }] }) },
+      0,
+      2,
+      2,
+    ],
     ["a bind is not a change", { items: [item({ action: "bind" })] }, 0, 0, 0],
-    ["manual differences are drift but not changes", { manual }, 0, 0, 2],
-    ["a missing tag is drift but not a change", { blocked: blocked("E_TAG_MISSING") }, 0, 0, 2],
-    ["a missing integration is drift but not a change", { blocked: blocked("E_INTEGRATION_MISSING") }, 0, 0, 2],
-    ["a configured integration that is gone is drift but not a change", { blocked: blocked("E_GONE") }, 0, 0, 2],
-    ["an asset without an id is neither", { blocked: blocked("E_UNBOUND") }, 0, 0, 0],
+    ["manual differences are drift but not changes", { steps: manual }, 0, 0, 2],
+    ["a missing tag is drift but not a change", { steps: blocked("E_TAG_MISSING") }, 0, 0, 2],
+    ["a missing integration is drift but not a change", { steps: blocked("E_INTEGRATION_MISSING") }, 0, 0, 2],
+    ["a configured integration that is gone is drift but not a change", { steps: blocked("E_GONE") }, 0, 0, 2],
+    ["an asset without an id is neither", { steps: blocked("E_UNBOUND") }, 0, 0, 0],
     ["warnings are neither", { diagnostics: warning }, 0, 0, 0],
     ["a guard, before changes", { guards: guard, items: [item()] }, 3, 3, 3],
     ["a guard that was lifted", { guards: guard.map((one) => ({ ...one, allowed: "because" })) }, 0, 0, 0],
@@ -45,12 +52,12 @@ describe("the exit codes of plan and drift", () => {
 
   const failing: readonly [FailOn, Partial<Plan>][] = [
     ["changes", { items: [item()] }],
-    ["drift", { manual }],
+    ["drift", { steps: manual }],
     ["exposes", { summary: { ...plan().summary, exposes: 1 } }],
     ["unmanaged", { unmanaged: { integrations: [], tags: [], columns: 1 } }],
-    ["unverifiable", { unverifiable: [{ address: "Asset/a", paths: ["/x"], reason: "x" }] }],
-    ["manual", { manual }],
-    ["blocked", { blocked: blocked("E_UNBOUND") }],
+    ["unverifiable", { steps: stepsFrom({ unseen: [{ address: "Asset/a", paths: ["/x"], reason: "x" }] }) }],
+    ["manual", { steps: manual }],
+    ["blocked", { steps: blocked("E_UNBOUND") }],
     ["warnings", { diagnostics: warning }],
   ];
   test.each<[FailOn, Partial<Plan>]>([
@@ -74,7 +81,7 @@ describe("the exit codes of apply", () => {
   });
   const rows: readonly [sentence: string, items: readonly ItemResult[], plan: Partial<Plan>, interrupted: boolean, code: ExitCode][] = [
     ["all done", [ending("done"), ending("recovered")], {}, false, 0],
-    ["manual differences alone", [ending("done")], { manual }, false, 0],
+    ["manual differences alone", [ending("done")], { steps: manual }, false, 0],
     ["something failed", [ending("done"), ending("failed")], {}, false, 4],
     ["something unknown", [ending("unknown")], {}, false, 4],
     ["something blocked", [ending("blocked")], {}, false, 4],
@@ -88,9 +95,8 @@ describe("the exit codes of apply", () => {
   ];
   test.each(rows)("%s", (_, items, part, interrupted, code) => {
     const result: Result = {
-      ...{ formatVersion: "2.0", kind: "Result", runId: "r", planId: "p", startedAt: "", finishedAt: "", target: "t", account: "a" },
-      ...{ tool: { name: "dimsync", version: "0" }, items, unverifiable: [], manual: [], guards: [], policy: [] },
-      ...{ diagnostics: [], calls: {}, bindings: {} },
+      ...{ formatVersion: "3.0", kind: "Result", runId: "r", planId: "p", startedAt: "", finishedAt: "", target: "t", account: "a" },
+      ...{ tool: { name: "dimsync", version: "0" }, items, steps: [], guards: [], policy: [], diagnostics: [], calls: {}, bindings: {} },
       exit: { code: 0, reasons: [] },
     };
     expect(applyExit(result, plan(part), interrupted).code).toBe(code);

@@ -4,6 +4,7 @@ import type { AccountState } from "../../../src/embedded/index.ts";
 import { seedAccount } from "../../../src/embedded/index.ts";
 import { refusedUrl } from "../../support/loopback.ts";
 import { keyVariable } from "../../support/project-folder.ts";
+import { blockedSteps } from "../../support/steps.ts";
 import { type Scene, scene } from "../apply/scene.ts";
 
 const total = 40;
@@ -79,7 +80,7 @@ describe("a cause that all reads share is one error", () => {
     expect({ code, codes: problemCodes(plan) }).toEqual({ code: 1, codes: ["E_READ_FAILED"] });
     const failed = ids.filter((id) => /^id-[0-3]/u.test(id)).length;
     expect(plan.diagnostics[0]?.message).toContain(`${failed - 1} more reads failed`);
-    expect(plan.blocked).toHaveLength(failed);
+    expect(blockedSteps(plan)).toHaveLength(failed);
   });
 });
 
@@ -90,7 +91,7 @@ describe("different causes stay apart", () => {
     expect({ code, codes: problemCodes(plan) }).toEqual({ code: 1, codes: ["E_READ_FAILED"] });
     expect(plan.diagnostics[0]?.message).toMatch(/^GET \/v1\/tags: the service refused the API key with status 403/u);
     expect(plan.diagnostics[0]?.message).not.toContain("more read");
-    expect(plan.blocked).toMatchObject([{ address: "Tag/gold" }]);
+    expect(blockedSteps(plan)).toMatchObject([{ address: "Tag/gold" }]);
   });
 
   it("two statuses are two errors", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { blockedSteps } from "../../support/steps.ts";
 import { assetManifest, ordersManifest, scene, schemaManifest, together } from "../apply/scene.ts";
 
 const hashes = schemaManifest("orders", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }");
@@ -15,7 +16,7 @@ describe("match of a bound or pinned manifest that does not select its object", 
     expect((await at.apply()).code).toBe(0);
     at.write("manifests/all.yaml", together(matching(name, pin), hashes));
     const { code, plan } = await at.plan("--detailed-exitcode");
-    const [own] = plan.blocked.filter(({ address }) => address === "Integration/orders");
+    const [own] = blockedSteps(plan).filter(({ address }) => address === "Integration/orders");
     expect([code, plan.items, own?.code, own?.command]).toEqual([2, [], "E_OTHER_OBJECT", command]);
     expect(own?.message).toContain("8f1c");
     if (name !== "nothing") expect(own?.message).toContain("51a1");
@@ -71,7 +72,7 @@ describe("manifests that exchanged their names", () => {
     const before = at.writes().length;
     at.write("manifests/all.yaml", together(...pairs.map(([metadata, name]) => named(metadata, name))));
     const { plan } = await at.plan();
-    const blocked = plan.blocked.filter(({ code }) => code === "E_OTHER_OBJECT");
+    const blocked = blockedSteps(plan).filter(({ code }) => code === "E_OTHER_OBJECT");
     expect(blocked.map(({ address }) => address)).toEqual(of);
     expect(blocked[0]?.message).toContain("Asset/b");
     expect((await at.apply()).code).toBe(4);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AccountState, EmbeddedOptions } from "../../../src/embedded/index.ts";
 import { seedAccount } from "../../../src/embedded/index.ts";
+import { blockedSteps } from "../../support/steps.ts";
 import { endings, integrationManifest, type Scene, scene, tagManifest, together } from "../apply/scene.ts";
 
 const manifests = together(integrationManifest("returns"), tagManifest("the best"));
@@ -48,7 +49,7 @@ describe("a list that may be incomplete blocks creates, but not updates", () => 
     expect((await at.run(["bind", "Integration/returns=51a2"])).code).toBe(0);
     at.write("manifests/all.yaml", `${manifests}---\n${integrationManifest("other")}`);
     const { plan } = await at.plan();
-    expect(plan.blocked).toMatchObject([{ address: "Integration/other", code: "E_LIST_INCOMPLETE" }]);
+    expect(blockedSteps(plan)).toMatchObject([{ address: "Integration/other", code: "E_LIST_INCOMPLETE" }]);
   });
 });
 

@@ -11,6 +11,7 @@ import { type Ran, runCommand } from "../../support/command.ts";
 import { repositoryIn } from "../../support/git/remote.ts";
 import { configText, keyVariable, writeFolder, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";
+import { byHandSteps } from "../../support/steps.ts";
 
 // Origins by `--base`, with real git repositories and the embedded service. main declares the state
 // of the account; then either side changes.
@@ -79,12 +80,12 @@ const describeLive =
     void Object.assign(account.tags[0] ?? {}, { description: text });
 const pauseLive = (account: Account): void => void Object.assign(account.integrations[0] ?? {}, { paused: true });
 
-const originsOf = ({ items, manual }: Plan): readonly string[] =>
+const originsOf = (plan: Plan): readonly string[] =>
   [
-    ...items.flatMap((item) =>
+    ...plan.items.flatMap((item) =>
       Array.from(eachChange(item), ({ path, origin }) => `${item.address} ${path.split("/").slice(-2).join("/")} ${origin}`),
     ),
-    ...manual.map(({ address, path, origin }) => `manual ${address} ${path} ${origin}`),
+    ...byHandSteps(plan).map(({ address, path, origin }) => `manual ${address} ${path} ${origin}`),
   ].filter((line) => !line.includes(" /id "));
 
 describe("the origin of a difference", () => {

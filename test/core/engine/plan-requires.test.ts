@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DraftItem } from "../../../src/core/model/plan.ts";
+import { blockedSteps, waitingSteps } from "../../support/steps.ts";
 import { draft, planOf } from "./drafts.ts";
 
 const resumes: DraftItem = draft("Integration/i", "update", {
@@ -8,7 +9,7 @@ const resumes: DraftItem = draft("Integration/i", "update", {
   requires: ["Schemas/i"],
 });
 const protects = draft("Schemas/i", "update", { after: ["Integration/i"], liveId: "8f1c" });
-const waiting = { address: "Schemas/i", waitsFor: [], liveId: "8f1c", desired: {} };
+const waiting = { verb: "update", address: "Schemas/i", waitsFor: [], liveId: "8f1c", desired: {} } as const;
 const stopped = { address: "Schemas/i", code: "E_CONFLICTING_CONFIGS", message: "Two." } as const;
 
 describe("an item that requires another", () => {
@@ -36,16 +37,18 @@ describe("an item that requires another", () => {
   });
 
   test("waits as long as the other waits", () => {
-    const { items, deferred } = planOf({ items: [resumes], deferred: [waiting] });
-    expect(items).toEqual([]);
-    expect(deferred).toContainEqual({ address: "Integration/i", waitsFor: ["Schemas/i"], liveId: "8f1c", desired: { paused: false } });
+    const made = planOf({ items: [resumes], deferred: [waiting] });
+    expect(made.items).toEqual([]);
+    expect(waitingSteps(made)).toContainEqual({
+      ...{ verb: "update", address: "Integration/i", waitsFor: ["Schemas/i"], liveId: "8f1c", desired: { paused: false } },
+    });
   });
 
   test.each([
     ["is blocked", planOf({ items: [resumes], blocked: [stopped] })],
     ["failed in an earlier round", planOf({ items: [resumes] }, { hasFailed: (address) => address === "Schemas/i" })],
-  ])("is blocked if the other %s", (_, { items, blocked }) => {
-    expect(items).toEqual([]);
-    expect(blocked).toContainEqual(expect.objectContaining({ address: "Integration/i", code: "E_DEPENDENCY" }));
+  ])("is blocked if the other %s", (_, made) => {
+    expect(made.items).toEqual([]);
+    expect(blockedSteps(made)).toContainEqual(expect.objectContaining({ address: "Integration/i", code: "E_DEPENDENCY" }));
   });
 });

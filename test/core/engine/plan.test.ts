@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Deferred, DraftItem } from "../../../src/core/model/plan.ts";
+import { blockedSteps, byHandSteps, waitingSteps } from "../../support/steps.ts";
 import { draft, planOf } from "./drafts.ts";
 
-const waiting = (address: string, ...waitsFor: string[]): Deferred => ({ address, waitsFor, desired: {} });
+const waiting = (address: string, ...waitsFor: string[]): Deferred => ({ verb: "update", address, waitsFor, desired: {} });
 
 describe("a plan", () => {
   test("sorts items by kind, then by address, with an object's binding first", () => {
@@ -61,19 +62,21 @@ describe("a plan", () => {
       },
       { inScope: (address) => !address.startsWith("Tag/other") },
     );
-    expect(made).toMatchObject({ items: [], manual: [], blocked: [], deferred: [] });
+    expect(made).toMatchObject({ items: [], steps: [] });
   });
 
   test("gives a manual difference the same id in every report", () => {
     const step = { address: "Integration/a", path: "/paused", instruction: "x" };
-    const [first] = planOf({ manual: [{ ...step, actual: true }] }).manual;
+    const [first] = byHandSteps(planOf({ manual: [{ ...step, actual: true }] }));
     expect(
-      planOf({
-        manual: [
-          { ...step, actual: false },
-          { ...step, path: "/name" },
-        ],
-      }).manual.map(({ id }) => id),
+      byHandSteps(
+        planOf({
+          manual: [
+            { ...step, actual: false },
+            { ...step, path: "/name" },
+          ],
+        }),
+      ).map(({ id }) => id),
     ).toContain(first?.id);
     expect(first?.id).toMatch(/^m-[0-9a-f]{8}$/);
   });
@@ -102,18 +105,18 @@ describe("an item that must not be created", () => {
       { whyNotSend: ({ address }) => ({ address, code: "E_LIST_INCOMPLETE", message: "x" }) },
     );
     expect(made.items.map(({ address }) => address)).toEqual(["Asset/b"]);
-    expect(made.blocked.map(({ address, code }) => `${address} ${code}`)).toEqual([
+    expect(blockedSteps(made).map(({ address, code }) => `${address} ${code}`)).toEqual([
       "Asset/a E_LIST_INCOMPLETE",
       "Integration/i E_DEPENDENCY",
       "Schemas/i E_DEPENDENCY",
     ]);
-    expect(made.deferred.map(({ address }) => address)).toEqual(["Tag/t#x"]);
+    expect(waitingSteps(made).map(({ address }) => address)).toEqual(["Tag/t#x"]);
   });
 
   test("blocks two manifests that would create the same object, and nothing else", () => {
     const twin = (address: string, name: string) => draft(address, "create", { naturalKey: { name } });
-    const { blocked, items, executable } = planOf({ items: [twin("Asset/a", "x"), twin("Asset/b", "x"), twin("Asset/c", "y")] });
-    expect(blocked).toMatchObject(["Asset/a", "Asset/b"].map((address) => ({ address, code: "E_SHARED_IDENTITY" })));
-    expect([items.map(({ address }) => address), executable]).toEqual([["Asset/c"], true]);
+    const made = planOf({ items: [twin("Asset/a", "x"), twin("Asset/b", "x"), twin("Asset/c", "y")] });
+    expect(blockedSteps(made)).toMatchObject(["Asset/a", "Asset/b"].map((address) => ({ address, code: "E_SHARED_IDENTITY" })));
+    expect([made.items.map(({ address }) => address), made.executable]).toEqual([["Asset/c"], true]);
   });
 });

@@ -3,6 +3,7 @@ import { holdOthers, holdWaiting } from "../../../src/core/engine/protect-only.t
 import { emptyDiff } from "../../../src/core/kinds/kind.ts";
 import type { Deferred, DraftFacts, DraftItem } from "../../../src/core/model/plan.ts";
 import { grouped } from "../../support/changes.ts";
+import { heldSteps, waitingSteps } from "../../support/steps.ts";
 import { draft, planOf } from "./drafts.ts";
 
 const change = (path: string, after: boolean, risk: DraftFacts["risk"]) => grouped<DraftFacts>([{ path, before: !after, after, risk }]);
@@ -48,7 +49,7 @@ describe("with --protect-only", () => {
 
   test("what waits for something held is held, also over several steps; what waits for a schema is not", () => {
     const waits = (address: string, waitsFor: string, liveId?: string): Deferred => ({
-      ...{ address, waitsFor: [waitsFor], desired: {} },
+      ...{ verb: "update", address, waitsFor: [waitsFor], desired: {} },
       ...(liveId === undefined ? {} : { liveId }),
     });
     const config = waits("Schemas/i", "Integration/i");
@@ -60,23 +61,22 @@ describe("with --protect-only", () => {
     });
   });
 
-  test("a plan lists and counts what is held; other plans do not have the member", () => {
+  test("a plan lists what is held; other plans have nothing that is held", () => {
     const items = [update({ changes: hashes, requests: [hashing] })];
     const found = {
       items,
       held: [draft("Asset/a", "create")],
-      deferred: [{ address: "Integration/i", waitsFor: ["Asset/a"], desired: {} }],
+      deferred: [{ verb: "create", address: "Integration/i", waitsFor: ["Asset/a"], desired: {} } as const],
     };
     const plan = planOf(found, { protectOnly: true });
-    expect([plan.held, plan.deferred, plan.summary.held, plan.calls.planned]).toEqual([
+    expect([heldSteps(plan), waitingSteps(plan), plan.calls.planned]).toMatchObject([
       [
-        { address: "Asset/a", kind: "Asset", action: "create", changes: [] },
-        { address: "Integration/i", kind: "Integration", changes: [], waitsFor: ["Asset/a"] },
+        { address: "Asset/a", verb: "create", changes: [], requests: [] },
+        { address: "Integration/i", verb: "create", changes: [], requests: [], waitsFor: ["Asset/a"] },
       ],
       [],
-      2,
       { PATCH: 1 },
     ]);
-    expect("held" in planOf({ items })).toBe(false);
+    expect(planOf({ items }).steps).toEqual([]);
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { Plan } from "../../../src/core/model/plan.ts";
+import { byHandSteps } from "../../support/steps.ts";
 import { type Scene, scene, together } from "../apply/scene.ts";
 
 const shops = (names: string): string => `
@@ -34,7 +36,7 @@ const rename = (at: Scene, to: string): void =>
 
 async function drift(at: Scene) {
   const { code, stdout } = await at.run(["drift", "-o", "json", "-q"]);
-  return { code, manual: JSON.parse(stdout).manual as readonly unknown[] };
+  return { code, manual: byHandSteps(JSON.parse(stdout) as Plan) };
 }
 
 /** Gives up what the rename took out of the selectors of the SchemaConfig and of the tag. */
@@ -58,7 +60,7 @@ describe("an integration that was renamed in the account and left a selector by 
       },
       { ...left("Tag/gold#51a1"), manifests: ["Tag/gold"], command: "dimsync resolve 'Tag/gold#51a1' --reason REASON" },
     ];
-    expect(plan.manual).toMatchObject(expected);
+    expect(byHandSteps(plan)).toMatchObject(expected);
     const by = { attribution: { actor: "dana@example.com" } };
     expect(await drift(at)).toMatchObject({ code: 2, manual: expected.map((one) => ({ ...one, ...by })) });
     for (const command of ["plan", "drift"]) {

@@ -9,6 +9,7 @@ import type { Plan, Result } from "../../../src/index.ts";
 import { runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
+import { byHandSteps, unseenSteps } from "../../support/steps.ts";
 
 const entry = (address: string, path = "", until?: string): IgnoreEntry => ({ address, path, reason: "theirs", ...defined({ until }) });
 const leaf = "/schemas/public/tables/audit_log/columns/a~1b/hashed";
@@ -109,16 +110,16 @@ async function run(ignore: readonly Omit<IgnoreEntry, "until">[], flags: readonl
   return { plan: made, result, bodies };
 }
 
-const shown = ({ plan: { items, manual, unverifiable } }: Ran) => ({
-  items: items.map(
+const shown = ({ plan }: Ran) => ({
+  items: plan.items.map(
     (item) =>
       `${item.address} ${[...eachChange(item)]
         .sort((a, b) => (a.path < b.path ? -1 : 1))
         .map(({ path }) => path.replace("/schemas/public/tables/users/columns/", ""))
         .join(" ")}`,
   ),
-  manual: manual.map(({ address, path }) => `${address} ${path}`),
-  unverifiable: unverifiable.map(({ paths }) => paths.join(" ")),
+  manual: byHandSteps(plan).map(({ address, path }) => `${address} ${path}`),
+  unverifiable: unseenSteps(plan).map(({ paths }) => paths.join(" ")),
 });
 const whole = {
   items: [

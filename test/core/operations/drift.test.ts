@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Plan } from "../../../src/core/model/plan.ts";
 import { runCommand } from "../../support/command.ts";
+import { byHandSteps } from "../../support/steps.ts";
 import { env, type Story, story } from "../drift/account.ts";
 
 const manifests = {
@@ -42,7 +43,7 @@ test("an event that quotes only the live name says who made a change and who did
   );
   at.service.mutate(() => {}, { email: dana }, 'Schema configuration of "Orders" changed');
   const report = await at.report();
-  expect(report.manual).toEqual([
+  expect(byHandSteps(report)).toEqual([
     expect.objectContaining({
       address: "Integration/sales",
       liveName: "Orders",

@@ -5,6 +5,7 @@ import type { Item, Plan } from "../../../src/core/model/plan.ts";
 import { digestOf } from "../../../src/core/records/plan-file.ts";
 import type { SchemaEntry, TableEntry } from "../../../src/embedded/index.ts";
 import { repositoryIn } from "../../support/git/remote.ts";
+import { stepsFrom, waitingSteps } from "../../support/steps.ts";
 import {
   assetManifest,
   endings,
@@ -170,7 +171,11 @@ describe("a saved plan", () => {
       ),
     );
     const plan = await savedPlan(at);
-    expect(plan.deferred.map(({ address }) => address).sort()).toEqual(["Integration/returns", "Schemas/returns"]);
+    expect(
+      waitingSteps(plan)
+        .map(({ address }) => address)
+        .sort(),
+    ).toEqual(["Integration/returns", "Schemas/returns"]);
     // Drift that is not in the plan stays.
     at.service.mutate(({ tags }) => {
       for (const tag of tags) if (tag.name === "PII") tag.description = "other";
@@ -337,16 +342,18 @@ describe("a saved plan", () => {
   it("cannot record what it says about the account", async () => {
     const at = await scene(manifests);
     await savedPlan(at);
-    const notKept = [
-      {
-        address: "Schemas/orders",
-        path: "/schemas/public/tables/customers/columns/email/hashed",
-        wanted: true,
-        live: false,
-        since: "2026-01-01T00:00:00.000Z",
-      },
-    ];
-    await edited(at, ({ items }) => ({ notKept, items: items.filter(({ address }) => address !== "Schemas/orders") }));
+    const steps = stepsFrom({
+      notKept: [
+        {
+          address: "Schemas/orders",
+          path: "/schemas/public/tables/customers/columns/email/hashed",
+          wanted: true,
+          live: false,
+          since: "2026-01-01T00:00:00.000Z",
+        },
+      ],
+    });
+    await edited(at, ({ items }) => ({ steps, items: items.filter(({ address }) => address !== "Schemas/orders") }));
     expect((await at.apply("plan.json")).code).toBe(0);
     expect((await at.plan()).plan.items.map(({ address }) => address)).toEqual(["Schemas/orders"]);
   });

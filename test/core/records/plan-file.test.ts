@@ -6,10 +6,11 @@ import type { Plan } from "../../../src/core/model/plan.ts";
 import { type PlanFileOptions, readDocuments, readPlanFile, writePlanFile } from "../../../src/core/records/plan-file.ts";
 import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
+import { stepsFrom } from "../../support/steps.ts";
 import { tempFolder } from "./child.ts";
 
 const plan: Plan = {
-  formatVersion: "2.0",
+  formatVersion: "3.0",
   kind: "Plan",
   planId: "p1",
   createdAt: "2026-01-01T00:00:00.000Z",
@@ -19,36 +20,34 @@ const plan: Plan = {
   manifestDigest: "sha256:aa",
   complete: true,
   executable: true,
-  calls: { read: { GET: 1 }, planned: {} },
+  calls: { read: { GET: 1 }, planned: {}, later: {} },
   items: [],
-  manual: [
-    {
-      id: "m-1",
-      address: "Integration/ü",
-      path: "/paused",
-      expected: JSON.parse('{"__proto__":1,"10":-0,"9":"\\u2028"}'),
-      instruction: "Ask.",
-    },
-  ],
-  blocked: [],
-  deferred: [],
+  steps: stepsFrom({
+    byHand: [
+      {
+        address: "Integration/ü",
+        path: "/paused",
+        expected: JSON.parse('{"__proto__":1,"10":-0,"9":"\\u2028"}'),
+        instruction: "Ask.",
+      },
+    ],
+  }),
   unmanaged: { integrations: [], tags: [], columns: 0 },
-  unverifiable: [],
   policy: [],
   guards: [],
   diagnostics: [],
-  summary: { create: 0, update: 0, relate: 0, bind: 0, noop: 0, manual: 1, blocked: 0, deferred: 0, protects: 0, exposes: 0 },
+  summary: { create: 0, update: 0, relate: 0, bind: 0, noop: 0, protects: 0, exposes: 0 },
   exit: { code: 0, reasons: [] },
 };
 const result = {
-  formatVersion: "2.0",
+  formatVersion: "3.0",
   kind: "Result",
   runId: "r1",
   planId: "p1",
   target: "prod",
   account: "a",
   items: [],
-  manual: [],
+  steps: [],
   guards: [],
 };
 const key = { digestKey: "k" };
@@ -105,8 +104,8 @@ describe("refuses with exit 5", () => {
     "a plan without a digest with a key": ["E_PLAN_TAMPERED", () => edited(integrity(undefined)), key],
     "a truncated file": ["E_PLAN_FILE", () => edited((text) => text.slice(0, 200))],
     "an empty file": ["E_PLAN_FILE", () => edited(() => "")],
-    "a plan of format 1": ["E_PLAN_FILE", () => edited((text) => text.replace('"2.0"', '"1.0"'))],
-    "a newer major format": ["E_PLAN_FILE", () => edited((text) => text.replace('"2.0"', '"3.0"'))],
+    "a plan of format 2": ["E_PLAN_FILE", () => edited((text) => text.replace('"3.0"', '"2.0"'))],
+    "a newer major format": ["E_PLAN_FILE", () => edited((text) => text.replace('"3.0"', '"4.0"'))],
     "a plan that the schema refuses": ["E_PLAN_FILE", () => saved(), { validate: () => false }],
     "nesting without end": ["E_PLAN_FILE", () => edited((text) => text.replace('"p1"', `${"[".repeat(200_000)}${"]".repeat(200_000)}`))],
   };
@@ -127,8 +126,8 @@ describe("refuses with exit 5", () => {
 
 it("reads a newer minor format, whose digest includes the additions", async () => {
   const file = join(await tempFolder(), "plan.json");
-  await writePlanFile(file, { ...plan, formatVersion: "2.7", extra: 1 } as unknown as Plan);
-  expect(await readPlanFile(file)).toMatchObject({ formatVersion: "2.7", extra: 1 });
+  await writePlanFile(file, { ...plan, formatVersion: "3.7", extra: 1 } as unknown as Plan);
+  expect(await readPlanFile(file)).toMatchObject({ formatVersion: "3.7", extra: 1 });
 });
 
 describe("reports a usage error (exit 1) for", () => {
@@ -137,7 +136,7 @@ describe("reports a usage error (exit 1) for", () => {
     "a YAML file": () => edited(() => "kind: Tag\n"),
     "a list": () => edited(() => "[]"),
     "another JSON object": () => edited(() => "{}"),
-    "a format that is not a version": () => edited((text) => text.replace('"2.0"', "1")),
+    "a format that is not a version": () => edited((text) => text.replace('"3.0"', "1")),
     "a result": () => edited(() => JSON.stringify(result)),
     "a drift report": () => edited((text) => text.replace('"Plan"', '"DriftReport"')),
   };

@@ -1,5 +1,6 @@
 import { toPointer } from "../../../src/core/model/json/pointer.ts";
 import type { Item, Plan } from "../../../src/core/model/plan.ts";
+import { stepsFrom } from "../../support/steps.ts";
 import { diagnostics } from "./diagnostics.ts";
 import { change, item, plan } from "./plans.ts";
 
@@ -107,48 +108,63 @@ export const fullPlan: Plan = plan({
   git: { commit: "4f2c1ab09d3e77aa10b2c3d4e5f60718293a4b5c", dirty: true },
   executable: false,
   items,
-  manual: [
-    {
-      id: "m-3f2a91",
-      address: "Integration/orders",
-      path: "/paused",
-      expected: false,
-      actual: true,
-      instruction: "Resume the integration in the service. If it should be paused, set expect.paused to true in manifests/orders.yaml.",
-    },
-    {
-      id: "m-b07c11",
-      address: "Integration/legacy",
-      path: "",
-      instruction: "It is gone from the account. Delete its manifest, or create it again with another name.",
-    },
-  ],
-  blocked: [
-    {
-      address: "Asset/lake",
-      code: "E_UNBOUND",
-      message:
-        "The manifest has no live id, and an asset can't be looked up. An integration writes to an asset of that name and type: d-44.",
-      command: "dimsync bind Asset/lake=d-44",
-    },
-    {
-      address: "Tag/gdpr",
-      code: "E_TAG_MISSING",
-      message:
-        "The account has no tag named GDPR. Create it in the service, because dimsync has no request for it; the next run finds it by name. Until then its relations are skipped.",
-    },
-  ],
-  deferred: [
-    {
-      address: "Schemas/billing",
-      waitsFor: ["Integration/billing"],
-      desired: {
-        unmatched: { tables: "disable" },
-        rules: [{ id: "core", match: { schema: "public", table: ["invoices", "invoice_*"] }, set: { enabled: true } }],
-        schemas: { public: { enabled: true, tables: { customers: { columns: { "e.mail": { hashed: true } } } } } },
+  steps: stepsFrom({
+    byHand: [
+      {
+        id: "m-3f2a91",
+        address: "Integration/orders",
+        path: "/paused",
+        expected: false,
+        actual: true,
+        instruction: "Resume the integration in the service. If it should be paused, set expect.paused to true in manifests/orders.yaml.",
       },
-    },
-  ],
+      {
+        id: "m-b07c11",
+        address: "Integration/legacy",
+        path: "",
+        instruction: "It is gone from the account. Delete its manifest, or create it again with another name.",
+      },
+    ],
+    blocked: [
+      {
+        address: "Asset/lake",
+        code: "E_UNBOUND",
+        message:
+          "The manifest has no live id, and an asset can't be looked up. An integration writes to an asset of that name and type: d-44.",
+        command: "dimsync bind Asset/lake=d-44",
+      },
+      {
+        address: "Tag/gdpr",
+        code: "E_TAG_MISSING",
+        message:
+          "The account has no tag named GDPR. Create it in the service, because dimsync has no request for it; the next run finds it by name. Until then its relations are skipped.",
+      },
+    ],
+    waiting: [
+      {
+        verb: "update",
+        address: "Schemas/billing",
+        waitsFor: ["Integration/billing"],
+        desired: {
+          unmatched: { tables: "disable" },
+          rules: [{ id: "core", match: { schema: "public", table: ["invoices", "invoice_*"] }, set: { enabled: true } }],
+          schemas: { public: { enabled: true, tables: { customers: { columns: { "e.mail": { hashed: true } } } } } },
+        },
+      },
+    ],
+    notKept: [
+      { address: "Schemas/orders", path: column("users", "id", "hashed"), wanted: true, live: false, since: "2026-07-01T08:00:00.000Z" },
+      { address: "Schemas/orders", path: "/schemas/public/tables/users__tags/enabled", wanted: false, live: true },
+      { address: "Schemas/shop-01", path: column("users", "id", "hashed"), wanted: true, live: null, since: "2026-07-01T08:00:00.000Z" },
+    ],
+    unseen: [
+      {
+        address: "Asset/archive",
+        paths: ["/connection/account", "/connection/private_key"],
+        reason: "the API never returns a connection, and dimsync has not sent one",
+      },
+    ],
+  }),
   unmanaged: {
     integrations: [
       { id: "9a", name: "Old shop" },
@@ -157,18 +173,6 @@ export const fullPlan: Plan = plan({
     tags: [{ id: "t-9", name: "temp" }],
     columns: 612,
   },
-  notKept: [
-    { address: "Schemas/orders", path: column("users", "id", "hashed"), wanted: true, live: false, since: "2026-07-01T08:00:00.000Z" },
-    { address: "Schemas/orders", path: "/schemas/public/tables/users__tags/enabled", wanted: false, live: true },
-    { address: "Schemas/shop-01", path: column("users", "id", "hashed"), wanted: true, live: null, since: "2026-07-01T08:00:00.000Z" },
-  ],
-  unverifiable: [
-    {
-      address: "Asset/archive",
-      paths: ["/connection/account", "/connection/private_key"],
-      reason: "the API never returns a connection, and dimsync has not sent one",
-    },
-  ],
   exemptions: [
     {
       policy: "pii-must-be-hashed",
@@ -222,15 +226,13 @@ export const fullPlan: Plan = plan({
   exit: { code: 3, reasons: ["policy"] },
 });
 
-const { manual, blocked, unmanaged, unverifiable, policy } = fullPlan;
+const { steps, unmanaged, policy } = fullPlan;
 
 export const driftReport: Plan = plan({
   kind: "DriftReport",
   items: items.slice(2),
-  manual,
-  blocked,
+  steps: steps.filter(({ standing }) => standing === "byHand" || standing === "blocked" || standing === "unseen"),
   unmanaged,
-  unverifiable,
   policy: policy.flatMap((finding) => (finding.state === "fixed" ? [] : [{ ...finding, state: "existing" as const }])),
   exit: { code: 2, reasons: ["drift", "manual"] },
 });

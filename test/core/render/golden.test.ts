@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { stepsOf } from "../../../src/core/model/plan.ts";
 import { type Document, type Format, type RenderOptions, renderers } from "../../../src/core/render/index.ts";
 import { diagnostics, invalid } from "./diagnostics.ts";
 import { fleetPlan } from "./fleet-plan.ts";
@@ -21,7 +22,7 @@ const blind = plan({
   ],
   exit: { code: 1, reasons: ["incomplete"] },
 });
-const unverified = plan({ unverifiable: fullPlan.unverifiable });
+const unverified = plan({ steps: stepsOf(fullPlan, "unseen") });
 
 // The texts are reviewed like code. File, document, options.
 const rows: [file: string, document: Document, options?: Partial<RenderOptions>][] = [

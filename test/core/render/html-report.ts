@@ -2,6 +2,7 @@ import { eachChange } from "../../../src/core/model/changes.ts";
 import { toPointer } from "../../../src/core/model/json/pointer.ts";
 import type { Attribution, Plan } from "../../../src/core/model/plan.ts";
 import { grouped } from "../../support/changes.ts";
+import { byHandSteps, withSteps } from "../../support/steps.ts";
 import { driftReport } from "./full-plan.ts";
 import { change, item, plan } from "./plans.ts";
 
@@ -30,11 +31,13 @@ export const tracedReport: Plan = {
       }),
     ),
   })),
-  manual: driftReport.manual.map((step, index) =>
-    index === 0
-      ? { ...step, origin: "drift" as const, attribution: { ...dana, event: 'Integration 8f1c "Orders" paused' } }
-      : { ...step, attribution: { ...dana, confidence: "window" as const, event: "Account changed in the console" } },
-  ),
+  steps: withSteps(driftReport, {
+    byHand: byHandSteps(driftReport).map((step, index) =>
+      index === 0
+        ? { ...step, origin: "drift" as const, attribution: { ...dana, event: 'Integration 8f1c "Orders" paused' } }
+        : { ...step, attribution: { ...dana, confidence: "window" as const, event: "Account changed in the console" } },
+    ),
+  }).steps,
 };
 
 /** `integrations` integrations with `each` differences, by a few rules. */

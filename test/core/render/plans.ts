@@ -8,15 +8,12 @@ const nothing: Summary = {
   relate: 0,
   bind: 0,
   noop: 37,
-  manual: 0,
-  blocked: 0,
-  deferred: 0,
 };
 
 const reportRisks = { protects: "exposed", exposes: "stricter" } as const;
 
 /** The items of a drift report, with its own words for risks. */
-const reported = (items: readonly Item[]): readonly Item[] =>
+const reported = <T extends Pick<Item, "changes">>(items: readonly T[]): readonly T[] =>
   items.map((each) => ({
     ...each,
     changes: each.changes.map(({ origin = "unknown", ...one }) => ({
@@ -29,15 +26,14 @@ const reported = (items: readonly Item[]): readonly Item[] =>
 /** An empty plan, with some members replaced; without a summary, it is counted. */
 export function plan(members: Partial<Plan> = {}): Plan {
   const isReport = members.kind === "DriftReport";
-  const { items: given = [], manual: steps = [], blocked = [], deferred = [] } = members;
-  const manual = isReport ? steps.map(({ origin = "unknown", ...step }) => ({ ...step, origin })) : steps;
-  const lists = { items: isReport ? reported(given) : given, manual, blocked, deferred };
+  const { items: given = [], steps: unsent = [] } = members;
+  const lists = { items: isReport ? reported(given) : given, steps: isReport ? reported(unsent) : unsent };
   const of = (action: Item["action"]) => lists.items.filter((item) => item.action === action).length;
   const risk = (wanted: Change["risk"]) => lists.items.reduce((sum, one) => sum + changeCount(one, (facts) => facts.risk === wanted), 0);
   const planned: Record<string, number> = {};
   for (const { method } of lists.items.flatMap(({ requests }) => requests)) planned[method] = (planned[method] ?? 0) + 1;
   return {
-    formatVersion: "2.0",
+    formatVersion: "3.0",
     kind: "Plan",
     planId: "p-01jz",
     createdAt: "2026-03-01T09:00:00.000Z",
@@ -48,9 +44,8 @@ export function plan(members: Partial<Plan> = {}): Plan {
     manifestDigest: "sha256:00",
     complete: true,
     executable: true,
-    calls: { read: { GET: 41 }, planned },
+    calls: { read: { GET: 41 }, planned, later: {} },
     unmanaged: { integrations: [], tags: [], columns: 0 },
-    unverifiable: [],
     policy: [],
     guards: [],
     diagnostics: [],
@@ -60,9 +55,6 @@ export function plan(members: Partial<Plan> = {}): Plan {
       update: of("update"),
       relate: of("relate"),
       bind: of("bind"),
-      manual: lists.manual.length,
-      blocked: lists.blocked.length,
-      deferred: lists.deferred.length,
       ...(isReport ? { exposed: risk("exposed"), stricter: risk("stricter") } : { protects: risk("protects"), exposes: risk("exposes") }),
     },
     exit: { code: 0, reasons: [] },

@@ -10,6 +10,7 @@ import { renderMarkdown } from "../../../src/core/render/markdown/index.ts";
 import { unmanagedCounts } from "../../../src/core/render/report/unmanaged.ts";
 import { reportOf } from "../../../src/core/render/report.ts";
 import { renderHuman } from "../../../src/core/render/terminal/index.ts";
+import { stepsFrom } from "../../support/steps.ts";
 import { fleetPlan } from "./fleet-plan.ts";
 import { fullPlan, planOfColumns } from "./full-plan.ts";
 import { change, item, plan } from "./plans.ts";
@@ -262,7 +263,7 @@ test("what an item comes after is named once, without the record of its own id",
 test("what was not kept decides how a manifest stops asking for it", () => {
   const base = { address: "Schemas/orders", wanted: true, live: false, since: "2026-07-01T08:00:00.000Z" };
   const advice = (...paths: readonly string[]): string =>
-    renderMarkdown(plan({ notKept: paths.map((path) => ({ ...base, path })) }), plain)
+    renderMarkdown(plan({ steps: stepsFrom({ notKept: paths.map((path) => ({ ...base, path })) }) }), plain)
       .replace(/^[\s\S]*To accept that, /u, "")
       .replace(/, or add[\s\S]*$/u, "");
   const table = "/schemas/public/tables/users";

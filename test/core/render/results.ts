@@ -1,4 +1,4 @@
-import type { ItemResult, Result } from "../../../src/core/model/plan.ts";
+import { type ItemResult, type Result, stepsOf } from "../../../src/core/model/plan.ts";
 import { diagnostics } from "./diagnostics.ts";
 import { fullPlan } from "./full-plan.ts";
 import { change } from "./plans.ts";
@@ -49,7 +49,7 @@ const outcomes: readonly ItemResult[] = [
 ];
 
 export const fullResult: Result = {
-  formatVersion: "2.0",
+  formatVersion: "3.0",
   kind: "Result",
   runId: "r-01jz",
   planId: "p-01jz",
@@ -59,8 +59,7 @@ export const fullResult: Result = {
   target: "prod",
   account: "https://api.example.com",
   items: outcomes,
-  unverifiable: [],
-  manual: fullPlan.manual.slice(0, 1),
+  steps: stepsOf(fullPlan, "byHand").slice(0, 1),
   guards: fullPlan.guards.slice(1),
   policy: fullPlan.policy.slice(1),
   diagnostics: diagnostics.slice(1, 2),
@@ -72,7 +71,7 @@ export const fullResult: Result = {
 export const doneResult: Result = {
   ...fullResult,
   items: outcomes.slice(0, 2),
-  manual: [],
+  steps: [],
   guards: [],
   policy: [],
   diagnostics: [],

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { Secret } from "../../../src/core/model/settings/secret.ts";
 import { type Format, renderers } from "../../../src/core/render/index.ts";
+import { stepsFrom } from "../../support/steps.ts";
 import { change, item, plan } from "./plans.ts";
 
 const withValue = (path: string, after: never) =>
   plan({
     items: [item({ changes: [change({ path, after })] })],
-    deferred: [{ address: "A/a", waitsFor: [], desired: { secret_value: after } }],
+    steps: stepsFrom({ waiting: [{ verb: "create", address: "A/a", waitsFor: [], desired: { secret_value: after } }] }),
   });
 
 const references: readonly (readonly [reference: object, shown: string])[] = [

@@ -6,6 +6,7 @@ import { upsertDriftIssue } from "../../../src/features/ci/issues.ts";
 import { driftReport } from "../../core/render/full-plan.ts";
 import { plan } from "../../core/render/plans.ts";
 import { clockWithoutWaiting } from "../../support/clock.ts";
+import { withSteps } from "../../support/steps.ts";
 import { type GitlabIssue, type GitlabNote, gitlabToken, startGitlab } from "./gitlab-stand-in.ts";
 
 const restOf = (baseUrl: string) =>
@@ -38,7 +39,7 @@ test("one issue is opened, updated and closed", async () => {
       footer: "Written by dimsync.",
     });
   expect(await put(driftReport)).toBe("created");
-  expect(await put({ ...driftReport, manual: [] })).toBe("updated");
+  expect(await put(withSteps(driftReport, { byHand: [] }))).toBe("updated");
   expect(await put(plan({ kind: "DriftReport" }))).toBe("closed");
   expect(issues).toMatchObject([
     { state: "closed", title: expect.stringContaining("Drift for prod"), notes: [expect.stringContaining("No drift")] },

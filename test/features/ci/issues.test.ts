@@ -7,6 +7,7 @@ import { upsertDriftIssue } from "../../../src/features/ci/issues.ts";
 import { driftReport } from "../../core/render/full-plan.ts";
 import { plan } from "../../core/render/plans.ts";
 import { clockWithoutWaiting } from "../../support/clock.ts";
+import { withSteps } from "../../support/steps.ts";
 import { type GithubStandIn, githubToken, startGithub } from "./github-stand-in.ts";
 
 const put = ({ url }: GithubStandIn, report: Plan, run = 1) =>
@@ -32,7 +33,7 @@ test("the issue of a target is opened, left unchanged, updated and closed", asyn
   expect(await put(github, nothing)).toBe("none");
   expect(await put(github, driftReport, 1)).toBe("created");
   expect(await put(github, driftReport, 2)).toBe("same");
-  expect(await put(github, { ...driftReport, manual: [] }, 3)).toBe("updated");
+  expect(await put(github, withSteps(driftReport, { byHand: [] }), 3)).toBe("updated");
   expect(await put(github, nothing, 4)).toBe("closed");
   expect(github.issues).toMatchObject([
     { state: "closed", title: expect.stringContaining("Drift for prod"), comments: [expect.stringContaining("No drift")] },

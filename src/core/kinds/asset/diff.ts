@@ -256,7 +256,7 @@ const digestsAfter = (declared: readonly Declared[], body: JsonObject): NonNulla
   );
 
 /** What only a create sets. An asset can be multi_purpose whatever its create said. */
-const typeDifferences = ({ manifest: { spec, address }, live }: Known): readonly Omit<Manual, "id">[] =>
+const typeDifferences = ({ manifest: { spec, address }, live }: Known): readonly Manual[] =>
   (["type", "connectionType"] as const).flatMap((member) => {
     const [expected, actual] = [spec[member], live[member]];
     if (expected === undefined || actual === undefined || actual === expected || actual === "multi_purpose") return [];

@@ -3,7 +3,7 @@ import { maySend } from "../../model/extended.ts";
 import { defined, type JsonObject } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { IntegrationCreate, IntegrationSpec, Manifest } from "../../model/manifest.ts";
-import type { DraftItem } from "../../model/plan.ts";
+import type { Deferred, DraftItem } from "../../model/plan.ts";
 import { isError } from "../../model/problem.ts";
 import { type Account, type DiffResult, emptyDiff } from "../kind.ts";
 import { createChanges } from "../leaves.ts";
@@ -41,7 +41,8 @@ export function createdIntegration(unit: IntegrationUnit, account: Account): Dif
     naturalKey: naturalKeyOf(create, destination.id, sourceId),
     binding: recordOfCreate(manifest.spec.create),
   };
-  const deferred = waits === undefined ? [] : [{ address, waitsFor: [waits], desired: { paused: false } }];
+  const deferred: readonly Deferred[] =
+    waits === undefined ? [] : [{ verb: "update", address, waitsFor: [waits], desired: { paused: false }, later: ["PATCH"] }];
   return { ...emptyDiff, items: [item], deferred, problems };
 }
 

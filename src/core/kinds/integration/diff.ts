@@ -20,8 +20,6 @@ export interface IntegrationUnit extends Unit {
   readonly source: Selected | undefined;
 }
 
-type ManualStep = Omit<Manual, "id">;
-
 /** What a binding records of a create: a digest for each member, because the interface never returns most of them. */
 export const recordOfCreate = (create: IntegrationCreate): Pick<Binding, "sent"> => ({ sent: leafDigests(create, "/create") });
 
@@ -58,7 +56,7 @@ export function compareIntegration(
     ...(create === undefined ? [] : source(unit, create, live)),
   ]).filter(({ path }) => !isSetting.has(path));
   const { address } = unit;
-  const manual = compared.flatMap(({ actual, ...step }): readonly ManualStep[] =>
+  const manual = compared.flatMap(({ actual, ...step }): readonly Manual[] =>
     actual === undefined || actual === step.expected ? [] : [{ address, ...step, actual }],
   );
   const unshown = compared.filter(({ actual }) => actual === undefined).map(({ path }) => path);
@@ -123,7 +121,7 @@ function changedCreate(
   { address, manifest }: IntegrationUnit,
   create: IntegrationCreate,
   sent: NonNullable<Binding["sent"]>,
-): readonly ManualStep[] {
+): readonly Manual[] {
   const superseded = supersededIn(manifest.spec);
   return changedLeaves(leafDigests(create, "/create"), sent)
     .filter((path) => readAs[path] === undefined && !superseded.has(path))

@@ -143,8 +143,11 @@ function adopted(unit: IntegrationUnit, live: LiveIntegration | undefined, accou
   const { expect, create, settings } = manifest.spec;
   if (live.isInCreation === true && settings !== undefined) {
     const desired = settings as JsonObject; // what a manifest declares is JSON
-    const deferred = [{ address, liveId: id, waitsFor: needed, desired }];
-    return { ...emptyDiff, items: bindItem(manifest, live, account), deferred };
+    return {
+      ...emptyDiff,
+      items: bindItem(manifest, live, account),
+      deferred: [{ verb: "update", address, liveId: id, waitsFor: needed, desired }],
+    };
   }
   const own = compareIntegration(unit, live, recordOf(manifest, id, account));
   const { items, manual, unverifiable, notKept = [] } = settingChanges(unit, live, { account, requires: () => needed });

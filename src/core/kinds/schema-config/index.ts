@@ -219,11 +219,13 @@ const discovering = ({ address, liveId, rules }: SchemaConfigUnit, why?: string)
   ...emptyDiff,
   deferred: [
     {
+      verb: "update",
       address,
       waitsFor: [manifestOfSchemas(address) ?? ""],
       liveId,
       ...defined({ why }),
       desired: desiredOf(rules.program.layers.map(({ compiled }) => compiled)),
+      later: ["PATCH"],
     },
   ],
 });

@@ -79,7 +79,8 @@ export function units(configs: readonly Config[], account: Account): Units<Schem
       const manifest = account.naming.manifests.get(selected.id);
       const manifests = [...(manifest === undefined ? [] : [manifest.address]), ...layers.map(({ config }) => config.address)];
       found.push({ address, name, manifests, manifest: top, rules, liveId: selected.id, targets });
-    } else if (selected.state === "waits") deferred.push({ address, waitsFor: [selected.on], desired: desiredOf(layers) });
+    } else if (selected.state === "waits")
+      deferred.push({ verb: "update", address, waitsFor: [selected.on], desired: desiredOf(layers), later: ["PATCH"] });
     else blocked.push({ address, code: selected.code, message: selected.message });
   }
   addAll(problems, [...conflicts.values()].map(conflictProblem));

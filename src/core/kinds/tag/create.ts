@@ -1,6 +1,6 @@
 import { defined, type JsonObject } from "../../model/json/json.ts";
 import { locationIn } from "../../model/manifest.ts";
-import type { DraftItem } from "../../model/plan.ts";
+import type { Deferred, DraftItem } from "../../model/plan.ts";
 import { fold } from "../../text/suggest.ts";
 import { type Account, type DiffResult, emptyDiff } from "../kind.ts";
 import { createChanges } from "../leaves.ts";
@@ -31,7 +31,12 @@ export function createdTag(unit: TagUnit, account: Account): DiffResult {
     items: [item],
     blocked: related.blocked,
     deferred: [
-      ...related.items.map(({ address: of, changes: [change] }) => ({ address: of, waitsFor: [address], desired: change?.after ?? null })),
+      ...related.items.map(
+        ({ address: of, changes: [change], requests }): Deferred => ({
+          ...{ verb: "relate", address: of, waitsFor: [address], desired: change?.after ?? null },
+          later: requests.map(({ method }) => method),
+        }),
+      ),
       ...related.deferred.map((one) => ({ ...one, waitsFor: [address, ...one.waitsFor] })),
     ],
     problems: [...plainEmailWarning(ref, known, locationIn(manifest, "/spec/owner")), ...related.problems],

@@ -70,7 +70,8 @@ export const relatedIds = ({ resources = [] }: TagSpec, account: Account): Reado
 type Unresolved = Extract<Selected, { readonly state: "unresolved" }>;
 
 function waitingRelation({ address }: TagUnit, live: Taggable, resourceType: ResourceType, on: Address): Deferred {
-  return { address: `${address}#${on}`, waitsFor: [on], desired: { tag: live.name, resource: on, resourceType } };
+  const desired = { tag: live.name, resource: on, resourceType };
+  return { verb: "relate", address: `${address}#${on}`, waitsFor: [on], desired, later: ["POST"] };
 }
 
 function blockedRelation({ address }: TagUnit, type: ResourceType, { name, code, message }: Unresolved): Blocked {

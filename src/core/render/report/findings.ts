@@ -1,9 +1,19 @@
 import { objectAddress } from "../../model/address.ts";
-import { changeCount, eachChange, isOutside } from "../../model/changes.ts";
+import { changeCount, eachChange, firstChange, isOutside } from "../../model/changes.ts";
 import type { NeverReviewed } from "../../model/columns.ts";
 import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import { defined } from "../../model/json/json.ts";
-import type { Blocked, Change, Held, Item, ItemResult, Loosened, Manual, Plan, Result } from "../../model/plan.ts";
+import {
+  type Change,
+  type Item,
+  type ItemResult,
+  type Loosened,
+  type Plan,
+  type Result,
+  type Step,
+  stepsOf,
+  whyOf,
+} from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
@@ -92,19 +102,20 @@ function ofGuard(finding: GuardFinding, kind: Document["kind"]): Finding {
 
 const ofResult = (result: Result): readonly Finding[] => [
   ...result.items.flatMap(ofOutcome),
-  ...(result.held ?? []).map(ofHeld),
-  ...result.manual.map((step) => ofManual(step, [])),
+  ...stepsOf(result, "held").map(ofHeld),
+  ...stepsOf(result, "byHand").map((step) => ofManual(step, [])),
 ];
 
 function ofPlan(plan: Plan): readonly Finding[] {
-  const { items, blocked, manual, kind } = plan;
+  const { items, kind } = plan;
+  const blocked = stepsOf(plan, "blocked");
   return [
     // What was not read has one cause. Everything else is reported at its own line.
     ...blockedGroups(blocked.filter(isUnread)).map((entry) => ofBlocked(entry, plan)),
-    ...blocked.filter((entry) => !isUnread(entry)).map((entry) => ofBlocked({ ...entry, names: entry.address }, plan)),
-    ...(plan.held ?? []).map(ofHeld),
+    ...blocked.filter((entry) => !isUnread(entry)).map((entry) => ofBlocked({ ...entry, names: entry.address, why: whyOf(entry) }, plan)),
+    ...stepsOf(plan, "held").map(ofHeld),
     ...items.flatMap((item) => (kind === "DriftReport" ? ofDifference(item) : ofExposure(item))),
-    ...manual.map((step) => ofManual(step, items)),
+    ...stepsOf(plan, "byHand").map((step) => ofManual(step, items)),
     ...columnsAdded(plan).map(ofNewColumn),
     ...(plan.neverReviewed ?? []).map(ofNeverReviewed),
     ...(plan.loosened ?? []).map(ofLoosened),
@@ -138,10 +149,10 @@ const ofNeverReviewed = (integration: NeverReviewed): Finding => ({
   address: integration.address,
 });
 
-const isUnread = ({ code }: Blocked): boolean => code === "E_READ_FAILED";
+const isUnread = ({ why }: Step): boolean => why?.code === "E_READ_FAILED";
 
 /** An error if the run fails because of it. */
-function ofBlocked({ names, address, code, message, command }: BlockedGroup, { items, exit }: Plan): Finding {
+function ofBlocked({ names, address, why: { code = "E_DEPENDENCY", message, command } }: BlockedGroup, { items, exit }: Plan): Finding {
   const severity = exit.reasons.includes("blocked") ? "error" : "warning";
   const text = `${names} ${address === undefined ? "are" : "is"} blocked. ${message}`;
   const place = address === undefined ? {} : { address, ...placeOf(literalOf(address, items)) };
@@ -149,7 +160,7 @@ function ofBlocked({ names, address, code, message, command }: BlockedGroup, { i
 }
 
 /** One for each object, at the line of the first change. */
-function ofHeld(held: Held): Finding {
+function ofHeld(held: Step): Finding {
   const { address, waitsFor = [] } = held;
   const count = changeCount(held);
   const what =
@@ -164,16 +175,18 @@ function ofHeld(held: Held): Finding {
   };
 }
 
-function ofManual({ id, address, path, expected, actual, instruction }: Manual, items: readonly Item[]): Finding {
+function ofManual(step: Step, items: readonly Item[]): Finding {
+  const { id, address, why } = step;
+  const { path, before, after } = firstChange(step);
   const values = joinParts(
-    [actual === undefined ? "" : `is ${valueAt(path, actual)}`, expected === undefined ? "" : `must be ${valueAt(path, expected)}`],
+    [before === undefined ? "" : `is ${valueAt(path, before)}`, after === undefined ? "" : `must be ${valueAt(path, after)}`],
     ", ",
   );
   return {
     rule: "manual",
     title: "Manual step: no request can change this",
     severity: "warning",
-    message: `${spaced(address, wholePath(path), values)} (${id}). ${instruction}`,
+    message: `${spaced(address, wholePath(path), values)} (${id}). ${why?.message ?? ""}`,
     address,
     path,
     ...placeOf(literalOf(address, items)),

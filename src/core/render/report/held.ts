@@ -1,12 +1,12 @@
 import { changeCount } from "../../model/changes.ts";
-import type { Held } from "../../model/plan.ts";
+import type { Step } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { muted, name, type Section } from "../blocks.ts";
 import { isAlarm } from "./words.ts";
 
 /** What `--protect-only` does not send. */
-export const heldSection = (all: readonly Held[]): Section => ({
+export const heldSection = (all: readonly Step[]): Section => ({
   id: "held",
   title: "Held by --protect-only",
   count: all.length,
@@ -17,18 +17,24 @@ export const heldSection = (all: readonly Held[]): Section => ({
     sign: "-",
     tone: "warn",
     head: [[name(of.address)], [muted(heldText(of))]],
-    ...(changeCount(of) === 0 ? {} : { changes: { of, title: `Held changes of ${of.address}`, isKey: false } }),
+    ...(changeCount(of) === 0
+      ? {}
+      : {
+          changes: {
+            of: { ...(of.verb === "none" ? {} : { action: of.verb }), changes: of.changes },
+            title: `Held changes of ${of.address}`,
+            isKey: false,
+          },
+        }),
   })),
   notes: [[heldNote]],
 });
 
 /** "update, 3 changes (2 expose)", "waits for Asset/lake" */
-const heldText = (held: Held): string =>
-  held.waitsFor === undefined
-    ? joinParts([held.action ?? "update", changesText(held)], ", ")
-    : `waits for ${andMore(held.waitsFor, "object")}`;
+const heldText = (held: Step): string =>
+  held.waitsFor === undefined ? joinParts([held.verb, changesText(held)], ", ") : `waits for ${andMore(held.waitsFor, "object")}`;
 
-function changesText(held: Held): string {
+function changesText(held: Step): string {
   const [count, exposing] = [changeCount(held), changeCount(held, isAlarm)];
   const note = exposing === 0 ? "" : ` (${exposing} ${exposing === 1 ? "exposes" : "expose"})`;
   return count === 0 ? "" : `${counted(count, "change")}${note}`;

@@ -1,5 +1,5 @@
-import { changeCount } from "../../model/changes.ts";
-import type { Origin, Plan } from "../../model/plan.ts";
+import { changeCount, firstChange } from "../../model/changes.ts";
+import { type Origin, type Plan, stepsOf } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
 import type { Entry, Section } from "../blocks.ts";
 
@@ -13,12 +13,14 @@ export const nextSection = (plan: Plan, isResolved: boolean): Section => ({
   entries: plan.kind === "Plan" ? [] : nextSteps(plan).filter(({ commands }) => !isResolved || commands === undefined),
 });
 
-function nextSteps({ items, manual }: Plan): readonly Entry[] {
+function nextSteps(plan: Plan): readonly Entry[] {
+  const { items } = plan;
+  const manual = stepsOf(plan, "byHand");
   const different = items.filter(({ action }) => action !== "bind");
   const all = different.reduce((sum, item) => sum + Math.max(1, changeCount(item)), manual.length);
   const count = (origin: Origin): number =>
     different.reduce((sum, item) => sum + changeCount(item, (one) => one.origin === origin), 0) +
-    manual.filter((one) => one.origin === origin).length;
+    manual.filter((step) => firstChange(step).origin === origin).length;
   const [config, conflicts] = [count("config"), count("conflict")];
   // What the account lacks cannot be written into a manifest.
   const missing = different.filter(({ action }) => action === "create" || action === "relate").length;

@@ -1,6 +1,6 @@
+import { firstChange, notKeptValues } from "../../model/changes.ts";
 import { fromPointer } from "../../model/json/pointer.ts";
-import type { NotKept } from "../../model/plan.ts";
-import { riskOf } from "../../model/schema-tree.ts";
+import type { NotKept, Step } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";
 import { spaced, wholePath } from "../../text/paths.ts";
@@ -8,7 +8,7 @@ import { valueAt } from "../../text/values.ts";
 import { muted, name, type Section } from "../blocks.ts";
 
 /** Desired values that the service does not keep, with one entry for each object. */
-export const notKeptSection = (all: readonly NotKept[]): Section => ({
+export const notKeptSection = (all: readonly Step[]): Section => ({
   id: "not-kept",
   title: "Not kept by the service",
   count: all.length,
@@ -17,12 +17,16 @@ export const notKeptSection = (all: readonly NotKept[]): Section => ({
   entries: grouped(all, ({ address }) => address).map((group) => ({
     sign: "≠",
     tone: "warn",
-    head: [[name(group[0].address)], ...(group.length === 1 ? group : []).map((value) => [notKeptText(value)]), ...summary(group)],
+    head: [
+      [name(group[0].address)],
+      ...(group.length === 1 ? notKeptValues({ steps: group }) : []).map((value) => [notKeptText(value)]),
+      ...summary(group),
+    ],
   })),
   notes: [[notKeptNote(all)]],
 });
 
-const summary = (group: readonly NotKept[]): Section["entries"][number]["head"] =>
+const summary = (group: readonly Step[]): Section["entries"][number]["head"] =>
   group.length === 1
     ? []
     : [
@@ -30,7 +34,7 @@ const summary = (group: readonly NotKept[]): Section["entries"][number]["head"] 
           `${counted(group.length, "value")}:`,
           muted(
             andMore(
-              group.map(({ path }) => wholePath(path)),
+              group.map((step) => wholePath(firstChange(step).path)),
               "value",
               { shown: 5 },
             ),
@@ -55,21 +59,18 @@ export function notKeptText({ path, wanted, live, since }: NotKept): string {
 }
 
 /** What apply does about the values. */
-function sentAgain(all: readonly NotKept[]): string {
-  const protecting = all.filter(({ path, wanted }) => {
-    const key = fromPointer(path).at(-1);
-    return (key === "hashed" || key === "enabled") && typeof wanted === "boolean" && riskOf(key, wanted) === "protects";
-  });
+function sentAgain(all: readonly Step[]): string {
+  const protecting = all.filter((step) => firstChange(step).risk === "protects" || firstChange(step).risk === "exposed");
   if (protecting.length === 0) return "They are not sent again until the manifest or the account changes there.";
   if (protecting.length === all.length) return "They protect, so every apply sends them again.";
   return "Every apply sends those again that protect; the others are not sent again until the manifest or the account changes there.";
 }
 
-function notKeptNote(all: readonly NotKept[]): string {
+function notKeptNote(all: readonly Step[]): string {
   const wasSent = all.some(({ since }) => since !== undefined);
   const why = wasSent
     ? `The account does not have these values: the service accepted them and did not keep them. ${sentAgain(all)}`
     : "The account does not have these values: the service says that requests change nothing of these tables.";
-  const ways = [...new Set(all.map(({ path }) => wayOut(fromPointer(path))))];
+  const ways = [...new Set(all.map((step) => wayOut(fromPointer(firstChange(step).path))))];
   return `${why} To accept that, ${andMore(ways, "way")}, or add an entry with a reason to ignore in dimsync.yaml.`;
 }

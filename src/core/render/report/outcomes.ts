@@ -1,4 +1,4 @@
-import type { Action, ItemResult, Outcome, Result } from "../../model/plan.ts";
+import { type Action, type ItemResult, type Outcome, type Result, stepsOf } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";
@@ -33,9 +33,9 @@ function outcomeText({ outcome, action }: Pick<ItemResult, "outcome" | "action">
 const outcomeOrder: readonly Outcome[] = ["done", "recovered", "failed", "not-converged", "unknown", "blocked", "deferred", "skipped"];
 
 /** "3 done, 1 failed, 2 held". */
-export function outcomesText({ items, held = [] }: Pick<Result, "items" | "held">): string {
+export function outcomesText({ items, steps }: Pick<Result, "items" | "steps">): string {
   const counts = outcomeOrder.map((outcome) => [items.filter((item) => item.outcome === outcome).length, outcomeWord(outcome)] as const);
-  return countList([...counts, [held.length, "held"]]);
+  return countList([...counts, [stepsOf({ steps }, "held").length, "held"]]);
 }
 
 const outcomeTones: Readonly<Record<Outcome, Tone>> = {

@@ -1,6 +1,6 @@
-import { changeCount, eachChange, isOutside } from "../../model/changes.ts";
+import { changeCount, eachChange, firstChange, isOutside } from "../../model/changes.ts";
 import type { GuardFinding } from "../../model/findings.ts";
-import type { Deferred, Item, Loosened, Manual, Plan, Result, Unverifiable } from "../../model/plan.ts";
+import { type Change, type Item, type Loosened, type Plan, type Result, type Step, stepsOf, whyOf } from "../../model/plan.ts";
 import { type Diagnostic, placeText } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, grouped, joinParts } from "../../text/lists.ts";
@@ -32,12 +32,13 @@ function sectionsOfKind(document: Document, { verbose, isResolved = false, touch
   const { kind, policy } = document;
   const findings = [...otherProblems(problems, touches), ...policySections(policy, kind)];
   const refused = [guards(shownGuards(document.guards, kind), kind), failedReads(problems)];
-  const steps = manual(document.manual, kind);
-  const notKept = notKeptSection(document.notKept ?? []);
-  const held = heldSection(document.held ?? []);
+  const steps = manual(stepsOf(document, "byHand"), kind);
+  const notKept = notKeptSection(stepsOf(document, "notKept"));
+  const held = heldSection(stepsOf(document, "held"));
+  const unseen = unverifiable(stepsOf(document, "unseen"));
   if (document.kind === "Result") {
     const outcomes = outcomesSection(document.items, verbose && !byRule);
-    return [...refused, outcomes, ...findings, notKept, steps, held, unverifiable(document.unverifiable), ids(document, verbose)];
+    return [...refused, outcomes, ...findings, notKept, steps, held, unseen, ids(document, verbose)];
   }
   return [
     loosenedSection(document),
@@ -53,8 +54,8 @@ function sectionsOfKind(document: Document, { verbose, isResolved = false, touch
     steps,
     blocked(document),
     held,
-    deferred(document.deferred),
-    unverifiable(document.unverifiable),
+    deferred(stepsOf(document, "waits")),
+    unverifiable(stepsOf(document, "unseen")),
     elsewhereSection(document),
     unmanagedSection(document),
   ];
@@ -146,12 +147,12 @@ const released = (all: NonNullable<Plan["released"]>): Section => ({
   notes: [["dimsync sends nothing; the account keeps them."]],
 });
 
-function manual(all: readonly Manual[], kind: Plan["kind"] | "Result"): Section {
+function manual(all: readonly Step[], kind: Plan["kind"] | "Result"): Section {
   const [live, desired] = kind === "DriftReport" ? ["live", "desired"] : ["is", "must be"];
-  const values = ({ path, actual, expected }: Manual): Line => {
-    const is: Line = actual === undefined ? [] : [live, value(valueAt(path, actual))];
-    if (expected === undefined) return is;
-    return [...is, is.length === 0 ? desired : `, ${desired}`, value(valueAt(path, expected))];
+  const values = ({ path, before, after }: Change): Line => {
+    const is: Line = before === undefined ? [] : [live, value(valueAt(path, before))];
+    if (after === undefined) return is;
+    return [...is, is.length === 0 ? desired : `, ${desired}`, value(valueAt(path, after))];
   };
   return {
     id: "manual",
@@ -160,37 +161,45 @@ function manual(all: readonly Manual[], kind: Plan["kind"] | "Result"): Section 
     aside: "no request can change these",
     part: "work",
     noun: "manual step",
-    entries: all.map((step, index) => ({
-      sign: `${index + 1}.`,
-      tone: "warn",
-      task: "open",
-      head: [[name(step.address)], [code(wholePath(step.path))], values(step), [id(step.id)]],
-      notes: [[step.instruction], [muted(traceText(step))]],
-      commands: step.command === undefined ? [] : [step.command],
-    })),
+    entries: all.map((step, index) => {
+      const change = firstChange(step);
+      const { message, command } = whyOf(step);
+      return {
+        sign: `${index + 1}.`,
+        tone: "warn",
+        task: "open",
+        head: [[name(step.address)], [code(wholePath(change.path))], values(change), [id(step.id)]],
+        notes: [[message], [muted(traceText(change))]],
+        commands: command === undefined ? [] : [command],
+      };
+    }),
   };
 }
 
-const blocked = ({ blocked: all, severalTargets, target }: Plan): Section => ({
-  id: "blocked",
-  title: "Blocked",
-  count: all.length,
-  part: "work",
-  isPlain: true,
-  noun: "reason",
-  entries: [
-    ...blockedGroups(all).map(
-      ({ names, code: of, message, command }): Entry => ({
-        sign: "✗",
-        tone: "bad",
-        head: [[name(names)], [code(of, "bad")]],
-        notes: [[message]],
-        commands: command === undefined ? [] : [command],
-      }),
-    ),
-    ...(severalTargets === true && all.some(({ code: of }) => of === "E_INTEGRATION_MISSING") ? [onlyElsewhere(target)] : []),
-  ],
-});
+function blocked(plan: Plan): Section {
+  const { severalTargets, target } = plan;
+  const all = stepsOf(plan, "blocked");
+  return {
+    id: "blocked",
+    title: "Blocked",
+    count: all.length,
+    part: "work",
+    isPlain: true,
+    noun: "reason",
+    entries: [
+      ...blockedGroups(all).map(
+        ({ names, why: { code: of = "", message, command } }): Entry => ({
+          sign: "✗",
+          tone: "bad",
+          head: [[name(names)], [code(of, "bad")]],
+          notes: [[message]],
+          commands: command === undefined ? [] : [command],
+        }),
+      ),
+      ...(severalTargets === true && all.some(({ why }) => why?.code === "E_INTEGRATION_MISSING") ? [onlyElsewhere(target)] : []),
+    ],
+  };
+}
 
 const onlyElsewhere = (target: string): Entry => ({
   head: [["If integrations are in another target only, let import write that into their manifests (metadata.targets):"]],
@@ -198,19 +207,19 @@ const onlyElsewhere = (target: string): Entry => ({
 });
 
 /** Entries that wait for an object that another item creates, with their desired state. */
-const deferred = (all: readonly Deferred[]): Section => ({
+const deferred = (all: readonly Step[]): Section => ({
   id: "deferred",
   title: "Deferred",
   count: all.length,
   part: "work",
   isPlain: true,
   noun: "deferred object",
-  entries: all.map(({ address, waitsFor, liveId, why, desired }) => ({
+  entries: all.map(({ address, waitsFor = [], liveId, why, changes }) => ({
     sign: "…",
     tone: "info",
     head: [[name(address)], waitsForLine(waitsFor, liveId)],
-    ...(why === undefined ? {} : { notes: [[why]] }),
-    yaml: valueLines(desired),
+    ...(why === undefined ? {} : { notes: [[why.message]] }),
+    yaml: valueLines(firstChange({ changes }).after ?? null),
   })),
 });
 
@@ -222,7 +231,7 @@ const waitsForLine = (waitsFor: readonly string[], liveId: string | undefined): 
         ...listLine(waitsFor, (address) => code(address), { one: "object" }),
       ];
 
-const unverifiable = (all: readonly Unverifiable[]): Section => ({
+const unverifiable = (all: readonly Step[]): Section => ({
   id: "unverifiable",
   title: "Unverifiable",
   count: all.length,
@@ -230,11 +239,11 @@ const unverifiable = (all: readonly Unverifiable[]): Section => ({
   isPlain: true,
   isFolded: true,
   noun: "object",
-  entries: all.map(({ address, paths, reason }) => ({
+  entries: all.map(({ address, changes, why }) => ({
     sign: "?",
     tone: "warn",
-    head: [[name(address)], [muted(`${counted(paths.length, "value")} unverifiable: ${reason}`)]],
-    rows: paths.map((path) => [[code(wholePath(path))]]),
+    head: [[name(address)], [muted(`${counted(changes.length, "value")} unverifiable: ${why?.message ?? ""}`)]],
+    rows: Array.from(eachChange({ changes }), ({ path }) => [[code(wholePath(path))]]),
     noun: "value",
     isBrief: true,
   })),

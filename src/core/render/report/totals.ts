@@ -1,5 +1,5 @@
 import { changeCount } from "../../model/changes.ts";
-import type { Plan, Validation } from "../../model/plan.ts";
+import { type Plan, type Step, stepsOf, type Validation } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted, countList } from "../../text/counts.ts";
 import { joinParts, targetList } from "../../text/lists.ts";
@@ -13,7 +13,7 @@ import { wordsOf } from "./words.ts";
 
 /** Whether the account was read completely, and there is nothing to do or report. */
 export function isEmpty(plan: Plan): boolean {
-  const found = [plan.items, plan.manual, plan.notKept ?? [], plan.blocked, plan.deferred, plan.policy, plan.guards, plan.held ?? []];
+  const found = [plan.items, plan.steps.filter(({ standing }) => standing !== "unseen"), plan.policy, plan.guards];
   // A report is about drift.
   const exemptions = plan.kind === "Plan" ? (plan.exemptions ?? []) : [];
   const lists = [...found, exemptions, plan.loosened ?? [], plan.released ?? []];
@@ -22,12 +22,20 @@ export function isEmpty(plan: Plan): boolean {
 
 /** The summary of an empty plan. It only claims what the service shows. */
 export function emptyText(plan: Plan): string {
-  const unverifiable = plan.unverifiable.reduce((sum, { paths }) => sum + paths.length, 0);
+  const unverifiable = stepsOf(plan, "unseen").reduce((sum, { changes }) => sum + changes.length, 0);
   const objects = counted(plan.summary.noop, "object");
   const no = plan.kind === "Plan" ? "No changes." : "No drift.";
   if (unverifiable === 0) return `${no} The account matches the manifests (${objects} compared).`;
   return `${no} As far as the service shows it, the account matches the manifests (${objects} in sync, ${counted(unverifiable, "value")} unverifiable).`;
 }
+
+const standings = [
+  ["byHand", "manual"],
+  ["notKept", "not kept"],
+  ["blocked", "blocked"],
+  ["waits", "deferred"],
+  ["held", "held"],
+] as const satisfies readonly (readonly [Step["standing"], string])[];
 
 /** The whole plan in one line: "1 to create, 2 to update; 1 manual; 3 protect, 0 expose". */
 export function totalsText(plan: Plan): string {
@@ -52,11 +60,7 @@ export function totalsText(plan: Plan): string {
   const hasChanges = plan.items.some((item) => changeCount(item) > 0);
   const risks = plan.kind === "Plan" ? `${protects} protect, ${exposes} expose` : `${exposed} exposed, ${stricter} stricter than desired`;
   const others = countList([
-    [summary.manual, "manual"],
-    [(plan.notKept ?? []).length, "not kept"],
-    [summary.blocked, "blocked"],
-    [summary.deferred, "deferred"],
-    [summary.held ?? 0, "held"],
+    ...standings.map(([standing, label]) => [stepsOf(plan, standing).length, label] as const),
     [(plan.loosened ?? []).length, "loosened"],
     ...(plan.kind === "Plan" ? [] : foundCounts(plan)),
   ]);
@@ -77,7 +81,8 @@ function nothingText(plan: Plan): string {
   if (wasNotRead(plan)) return "not compared with the account";
   if (!plan.complete) return "not compared completely";
   // A plan that needs a guard to be lifted or an exemption, or with something that is blocked, is not nothing.
-  if (plan.guards.length + plan.blocked.length > 0 || (plan.kind === "Plan" && plan.exemptions !== undefined)) return "nothing to send";
+  if (plan.guards.length + stepsOf(plan, "blocked").length > 0 || (plan.kind === "Plan" && plan.exemptions !== undefined))
+    return "nothing to send";
   return plan.kind === "Plan" ? "no changes" : "no differences";
 }
 
@@ -101,7 +106,7 @@ export function summaryLine(document: Document): string {
   if (document.kind === "Validation") return validationText(document);
   const target = visible(document.target);
   if (document.kind === "Result")
-    return `Apply on ${target}: ${document.items.length + (document.held ?? []).length === 0 ? "nothing to apply" : outcomesText(document)}`;
+    return `Apply on ${target}: ${document.items.length + stepsOf(document, "held").length === 0 ? "nothing to apply" : outcomesText(document)}`;
   const title = joinParts([`${wordsOf(document.kind).title} for ${target}`, refusalTitle(document)], " ");
   return `${title}: ${isEmpty(document) ? emptyText(document) : totalsText(document)}`;
 }
@@ -113,12 +118,9 @@ export function summaryLine(document: Document): string {
 export function hasChanges(document: Document): boolean {
   if (document.kind === "Validation") return false;
   if (document.kind === "Result") return document.items.some(isDone);
-  const { items, deferred, held = [], manual, notKept = [] } = document;
-  return (
-    items.some(({ action }) => action !== "bind") ||
-    deferred.length + held.length > 0 ||
-    (document.kind === "DriftReport" && manual.length + notKept.length > 0)
-  );
+  const changing: readonly Step["standing"][] =
+    document.kind === "DriftReport" ? ["waits", "held", "byHand", "notKept"] : ["waits", "held"];
+  return document.items.some(({ action }) => action !== "bind") || document.steps.some(({ standing }) => changing.includes(standing));
 }
 
 /** One number that describes the state of a target. */
@@ -142,7 +144,7 @@ export function stateCounts(document: Document, changeCount: number): readonly S
   // In a report every finding exists.
   const needsAction = violations.filter(({ state }) => isReport || state === "new");
   const shared = [
-    { label: "manual", count: document.manual.length, part: "manual" },
+    { label: "manual", count: stepsOf(document, "byHand").length, part: "manual" },
     {
       label: "policy findings",
       count: violations.length,
@@ -163,7 +165,7 @@ export function stateCounts(document: Document, changeCount: number): readonly S
     { label: isReport ? "exposed" : "expose", count: alarms, part: "changes", isAlarm: alarms > 0 },
     changes,
     ...shared,
-    { label: "blocked", count: document.blocked.length, part: "blocked" },
+    { label: "blocked", count: stepsOf(document, "blocked").length, part: "blocked" },
     // Most projects do not review columns.
     ...(document.newColumns === undefined
       ? []

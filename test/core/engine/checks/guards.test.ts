@@ -74,7 +74,12 @@ describe("guards", () => {
   const exposing = (count: number) => [draft("Schemas/x", "update", { exposedColumns: count })];
   const integration = (enabled: boolean) =>
     draft("Integration/i", "create", { requests: [{ method: "POST", path: "/v1/integrations", body: { enabled } }] });
-  const hashing = (desired: Deferred["desired"]): Deferred => ({ address: "Schemas/i", waitsFor: ["Integration/i"], desired });
+  const hashing = (desired: Deferred["desired"]): Deferred => ({
+    verb: "update",
+    address: "Schemas/i",
+    waitsFor: ["Integration/i"],
+    desired,
+  });
   const hashed = { schemas: { public: { tables: { t: { columns: { c: { hashed: true } } } } } } };
   const plain = resourceOf("Integration", "i", {});
 

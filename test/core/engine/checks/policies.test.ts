@@ -5,6 +5,7 @@ import { type Ran, runCommand } from "../../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
 import { returnsManifest } from "../../../support/returns.ts";
 import { startService, type TestService } from "../../../support/service.ts";
+import { byHandSteps, unseenSteps } from "../../../support/steps.ts";
 
 // Policies in whole runs, against the embedded service. Its Orders (8f1c) has public.customers with email and phone unhashed.
 
@@ -76,7 +77,7 @@ describe("the state that policies check", () => {
       };
       const { made } = await start(files, { service: { extended } }, { observed: true, ids: "short" });
       const planned = await made("plan");
-      expect([planned.policy, planned.manual.map(({ path }) => path)]).toEqual([[], ["/name"]]);
+      expect([planned.policy, byHandSteps(planned).map(({ path }) => path)]).toEqual([[], ["/name"]]);
     },
   );
 
@@ -336,7 +337,8 @@ describe("the integrations that policies check, and their reads", () => {
       {},
       { schemaForm: "snake", faults: ["GET /tables/users/columns=status:404"] },
     );
-    const { diagnostics, unverifiable } = await made("plan");
+    const planned = await made("plan");
+    const { diagnostics } = planned;
     expect(diagnostics).toEqual([
       expect.objectContaining({
         code: "W_COLUMNS_UNKNOWN",
@@ -344,7 +346,7 @@ describe("the integrations that policies check, and their reads", () => {
         message: expect.stringContaining("public.users of orders"),
       }),
     ]);
-    expect(unverifiable).toEqual([
+    expect(unseenSteps(planned)).toEqual([
       {
         address: "Schemas/orders",
         paths: ["/schemas/public/tables/users/columns"],
@@ -358,7 +360,7 @@ describe("the integrations that policies check, and their reads", () => {
     const withPolicy = await start({ ...files, "p.yaml": emails }, {}, { schemaForm: "snake", faults });
     await withPolicy.run("apply", "--yes");
     const planned = await withPolicy.made("plan", "--fail-on", "unverifiable");
-    expect([planned.unverifiable.map(({ address }) => address), planned.summary.noop, planned.exit]).toEqual([
+    expect([unseenSteps(planned).map(({ address }) => address), planned.summary.noop, planned.exit]).toEqual([
       ["Schemas/orders"],
       1,
       { code: 2, reasons: ["unverifiable"] },
@@ -366,7 +368,7 @@ describe("the integrations that policies check, and their reads", () => {
     const withoutPolicy = await start(files, {}, { schemaForm: "snake", faults });
     await withoutPolicy.run("apply", "--yes");
     const same = await withoutPolicy.made("plan");
-    expect([same.unverifiable, same.summary.noop]).toEqual([[], 2]);
+    expect([unseenSteps(same), same.summary.noop]).toEqual([[], 2]);
   });
 });
 

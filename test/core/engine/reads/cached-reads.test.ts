@@ -7,6 +7,7 @@ import { runCommand } from "../../../support/command.ts";
 import { serve } from "../../../support/loopback.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
 import { startService } from "../../../support/service.ts";
+import { blockedSteps } from "../../../support/steps.ts";
 
 // Every read that a plan needs, and no other.
 
@@ -190,7 +191,7 @@ test("an integration with the columns of more than 20,000 tables to read is not 
   const { code, stdout } = await runCommand(["plan", "-o", "json", "-q"], folder, { [keyVariable]: service.apiKey });
   const plan = JSON.parse(stdout) as Plan;
   expect([code, plan.complete]).toEqual([1, false]);
-  const [refused] = plan.blocked;
+  const [refused] = blockedSteps(plan);
   expect(refused).toMatchObject({
     address: "Schemas/Big",
     code: "E_COLUMN_READS",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../../../src/core/model/findings.ts";
+import { stepsOf } from "../../../../src/core/model/plan.ts";
 import { type Code, titles } from "../../../../src/core/model/titles.ts";
 import type { Document } from "../../../../src/core/render/document.ts";
 import { renderers } from "../../../../src/core/render/index.ts";
@@ -206,7 +207,7 @@ test("no summary without space for one", () => {
 const outputs: readonly (readonly [string, Document, Readonly<Record<string, string>>])[] = [
   ["an empty plan", plan(), { has_changes: "false", exit_code: "0" }],
   ["a plan with only a bind", plan({ items: [item({ action: "bind" })] }), { has_changes: "false" }],
-  ["a plan that waits", plan({ deferred: fullPlan.deferred }), { has_changes: "true" }],
+  ["a plan that waits", plan({ steps: stepsOf(fullPlan, "waits") }), { has_changes: "true" }],
   ["a plan that a policy refuses", fullPlan, { has_changes: "true", exit_code: "3" }],
   ["drift", driftReport, { has_changes: "true", exit_code: "2" }],
   ["drift that only a user can fix", { ...driftReport, items: [] }, { has_changes: "true" }],

@@ -4,6 +4,7 @@ import type { Plan } from "../../../../src/core/model/plan.ts";
 import { type Code, titles } from "../../../../src/core/model/titles.ts";
 import { renderers } from "../../../../src/core/render/index.ts";
 import { totalsText } from "../../../../src/core/render/report/totals.ts";
+import { stepsFrom } from "../../../support/steps.ts";
 import { diagnostics, invalid } from "../diagnostics.ts";
 import { fullPlan, planOfColumns } from "../full-plan.ts";
 import { change, item, plan } from "../plans.ts";
@@ -30,12 +31,9 @@ const plans: Readonly<Record<string, Plan>> = {
     items: many((index) => item({ id: `i${index}`, address: `Tag/pii#${index}`, action: "relate" })),
   }),
   "1 000 manual differences": plan({
-    manual: many((index) => ({
-      id: `m-${index}`,
-      address: `Integration/i${index}`,
-      path: "/paused",
-      instruction: "Resume it. ".repeat(9),
-    })),
+    steps: stepsFrom({
+      byHand: many((index) => ({ address: `Integration/i${index}`, path: "/paused", instruction: "Resume it. ".repeat(9) })),
+    }),
   }),
   "1 000 policy findings": plan({
     policy: many((index) => ({
@@ -48,13 +46,16 @@ const plans: Readonly<Record<string, Plan>> = {
     })),
   }),
   "3 000 columns of a deferred object": plan({
-    deferred: [
-      {
-        address: "Schemas/b",
-        waitsFor: ["Integration/b"],
-        desired: Object.fromEntries(many((index) => [`c${index}`, { hashed: true }], 3_000)),
-      },
-    ],
+    steps: stepsFrom({
+      waiting: [
+        {
+          verb: "update",
+          address: "Schemas/b",
+          waitsFor: ["Integration/b"],
+          desired: Object.fromEntries(many((index) => [`c${index}`, { hashed: true }], 3_000)),
+        },
+      ],
+    }),
   }),
   "a value of 100 000 characters": plan({ items: [item({ changes: [change({ path: "/description", after: "x".repeat(100_000) })] })] }),
 };

@@ -23,7 +23,7 @@ const rows: Readonly<Record<string, readonly [members: Partial<Plan>, title: str
   ],
   "an error": [{ executable: false, diagnostics: [error] }, "(apply will refuse it: 1 error)", ["There is 1 error. Fix it first."]],
   "errors before the account is read": [
-    { executable: false, diagnostics: [error, error], calls: { read: {}, planned: {} } },
+    { executable: false, diagnostics: [error, error], calls: { read: {}, planned: {}, later: {} } },
     "(apply will refuse it: 2 errors)",
     ["The account was not read. Fix the errors first."],
   ],
@@ -75,7 +75,7 @@ describe.each(["human", "markdown", "html"] as const)("%s", (format) => {
 });
 
 test("a plan of an account that was not read does not claim that there are no changes", () => {
-  expect(summaryLine(plan({ executable: false, diagnostics: [error], calls: { read: {}, planned: {} } }))).toContain(
+  expect(summaryLine(plan({ executable: false, diagnostics: [error], calls: { read: {}, planned: {}, later: {} } }))).toContain(
     "not compared with the account",
   );
 });

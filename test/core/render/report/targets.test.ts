@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { formats } from "../../../../src/core/render/formats.ts";
+import { stepsFrom } from "../../../support/steps.ts";
 import { plan } from "../plans.ts";
 import { doneResult } from "../results.ts";
 
-const blocked = { address: "Asset/lake", kind: "Asset", code: "E_UNBOUND", message: "Its id is not recorded." } as const;
-const documents = [plan({ target: "prod" }), plan({ target: "dev", blocked: [blocked] })];
+const blocked = { address: "Asset/lake", code: "E_UNBOUND", message: "Its id is not recorded." } as const;
+const documents = [plan({ target: "prod" }), plan({ target: "dev", steps: stepsFrom({ blocked: [blocked] }) })];
 
 async function rendered(format: "human" | "markdown", all: Parameters<Awaited<ReturnType<(typeof formats)["human"]>>>[0], width = 100) {
   return (await formats[format]())(all, { color: false, verbose: false, width });

@@ -1,10 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { renderers } from "../../../../../src/core/render/index.ts";
+import { stepsFrom } from "../../../../support/steps.ts";
 import { plan } from "../../plans.ts";
 
-const deferred = { address: "Schemas/returns", waitsFor: ["Integration/returns"], desired: { schemas: {} } };
+const deferred = { verb: "update", address: "Schemas/returns", waitsFor: ["Integration/returns"], desired: { schemas: {} } } as const;
 const shown = (format: "human" | "markdown" | "html", liveId?: string): string =>
-  renderers[format](plan({ deferred: [{ ...deferred, ...(liveId === undefined ? {} : { liveId }) }] }), { color: false, verbose: false })
+  renderers[format](plan({ steps: stepsFrom({ waiting: [{ ...deferred, ...(liveId === undefined ? {} : { liveId }) }] }) }), {
+    color: false,
+    verbose: false,
+  })
     .replaceAll(/[`<>]|<code>|<\/code>/gu, "")
     .replaceAll(/\/?code/gu, "");
 
