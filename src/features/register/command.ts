@@ -3,12 +3,10 @@ import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
-import type { Register } from "../../core/model/register.ts";
-import { jsonDocument, printableJson } from "../../core/text/control-characters.ts";
+import { jsonDocument } from "../../core/text/control-characters.ts";
 import type { RegisterFlags } from "./index.ts";
 import { makeRegister } from "./register.ts";
-import { registerCsv } from "./render/csv.ts";
-import { registerText } from "./render/human.ts";
+import { registerCsv, registerText } from "./render.ts";
 
 /** `dimsync register`: what happens to every labelled column. Sends GET only; exit 3 if one breaks a policy of severity error. */
 export async function runRegister(context: Context<RegisterFlags>): Promise<ExitCode> {
@@ -20,27 +18,7 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
   await deliverForms(context, {
     human: (how) => registerText(register, how),
     csv: () => registerCsv(register),
-    json: () => registerJson(register),
+    json: () => jsonDocument({ formatVersion: "1.0", kind: "Register", ...register }),
   });
   return register.exit.code;
-}
-
-/** One row on each line, so that a register of any size can be written. */
-function* registerJson({ rows, target, at, account, summary, exit }: Register): Iterable<string> {
-  const head = jsonDocument({
-    formatVersion: "1.0",
-    kind: "Register",
-    target,
-    account,
-    at,
-    exit,
-    summary,
-  });
-  yield `${head.slice(0, -3)},\n  "rows": [`;
-  let between = "\n";
-  for (const row of rows) {
-    yield `${between}    ${printableJson(JSON.stringify(row))}`;
-    between = ",\n";
-  }
-  yield `${between === "\n" ? "" : "\n  "}]\n}\n`;
 }

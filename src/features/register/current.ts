@@ -29,13 +29,44 @@ import type { PolicyExemption } from "../../core/model/manifest.ts";
 import { getOrAdd } from "../../core/model/maps.ts";
 import { type NodePath, nodePointer } from "../../core/model/nodes.ts";
 import { type Locate, placeText, problemAt } from "../../core/model/problem.ts";
-import type { RegisterRow } from "../../core/model/register.ts";
 import type { OnProgress } from "../../core/model/runtime/progress.ts";
 import type { Reads } from "../../core/model/service.ts";
 import { type AskedPolicies, newPolicyEvaluator, type PolicyEvaluation, unchangedTarget } from "../../core/policies/evaluate.ts";
 import { policiesIn } from "../../core/policies/validate.ts";
 import type { RecordsState } from "../../core/records/records.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
+
+/** One label of one live column, and what happens to the column. */
+export interface RegisterRow {
+  /** The integration's name in addresses. */
+  readonly integration: string;
+  readonly integrationId: string;
+  /** "orders-pg (postgres)" */
+  readonly source: string;
+  readonly destination: string;
+  readonly schema: string;
+  readonly table: string;
+  readonly column: string;
+  readonly destinationSchema: string;
+  readonly destinationTable: string;
+  readonly destinationColumn: string;
+  readonly label: string;
+  /** What gives the column the label. */
+  readonly labelSource: string;
+  /** Whether the column, its table and its schema are enabled. */
+  readonly replicated: boolean;
+  readonly hashed: boolean;
+  /** "pii (manifests/shops.yaml:9)": what decides the state; "" if no manifest does. */
+  readonly rule: string;
+  readonly reason: string;
+  /** The reason of the exemption that lets the column break a policy; "" if there is none. */
+  readonly exemption: string;
+  readonly approvedBy: string;
+  /** YYYY-MM-DD */
+  readonly expires: string;
+  /** The policies of severity error that the column breaks. */
+  readonly breaks: readonly string[];
+}
 
 interface RegisterSession {
   readonly reads: Reads;

@@ -4,15 +4,42 @@ import type { Project } from "../../core/manifests/project.ts";
 import { byText } from "../../core/model/address.ts";
 import { DimsyncError, refuseErrors } from "../../core/model/errors.ts";
 import type { Exit } from "../../core/model/exit.ts";
-import { getOrAdd } from "../../core/model/maps.ts";
+import { addAll, getOrAdd } from "../../core/model/maps.ts";
 import { problemAt } from "../../core/model/problem.ts";
-import type { Register, RegisterCount, RegisterRow } from "../../core/model/register.ts";
 import { systemClock } from "../../core/model/runtime/clock.ts";
 import { accountName } from "../../core/model/settings/config.ts";
 import { readRecords } from "../../core/operations/open-records.ts";
 import type { RunEnvironment } from "../../core/operations/run.ts";
 import { withReads } from "../../core/operations/run.ts";
-import { currentRows } from "./current.ts";
+import { currentRows, type RegisterRow } from "./current.ts";
+
+/** The columns of one integration with one label. */
+interface RegisterCount {
+  readonly integration: string;
+  readonly label: string;
+  readonly columns: number;
+  /** Not replicated. */
+  readonly off: number;
+  readonly hashed: number;
+  /** Replicated as readable values. */
+  readonly readable: number;
+  /** How many of those an exemption covers. */
+  readonly exempt: number;
+  /** How many break a policy of severity error. */
+  readonly breaking: number;
+}
+
+export interface Register {
+  readonly target: string;
+  /** The time that it describes, ISO 8601. */
+  readonly at: string;
+  readonly account: string;
+  /** By integration and label. */
+  readonly summary: readonly RegisterCount[];
+  /** By integration, schema, table, column and label. */
+  readonly rows: readonly RegisterRow[];
+  readonly exit: Exit;
+}
 
 interface RegisterOptions {
   /** Only columns with these labels; all if empty. */
@@ -27,17 +54,12 @@ export async function makeRegister(project: Project, options: RegisterOptions, r
   const at = systemClock.now().toISOString();
   const isWanted = filterOf(options);
   const rows: RegisterRow[] = [];
-  const tally = newTally();
   await withReads(project, run, async (reads) => {
     const records = await readRecords(project.settings, run);
     const session = { reads, records, today: at.slice(0, 10), onProgress: run.onProgress, integrations: options.integrations };
-    for await (const integration of currentRows(project, session)) {
-      const wanted = integration.filter(isWanted);
-      for (const row of wanted) rows.push(row);
-      tally.add(wanted);
-    }
+    for await (const integration of currentRows(project, session)) addAll(rows, integration.filter(isWanted));
   });
-  const summary = tally.counts();
+  const summary = countsOf(rows);
   const { target, baseUrl } = project.settings;
   return { target, account: accountName(baseUrl), at, summary, rows, exit: registerExit(summary) };
 }
@@ -58,33 +80,19 @@ function checkLabels({ columnLabels, locate }: Project, wanted: readonly string[
   );
 }
 
-/** Adds up rows. */
-interface Tally {
-  readonly add: (rows: readonly RegisterRow[]) => void;
-  readonly counts: () => readonly RegisterCount[];
-}
-
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-export function newTally(): Tally {
+export function countsOf(rows: readonly RegisterRow[]): readonly RegisterCount[] {
   const found = new Map<string, Mutable<RegisterCount>>();
-  return {
-    add(rows) {
-      for (const row of rows) {
-        const { integration, label } = row;
-        const key = JSON.stringify([integration, label]);
-        const none = { columns: 0, off: 0, hashed: 0, readable: 0, exempt: 0, breaking: 0 };
-        const count = getOrAdd(found, key, () => ({ integration, label, ...none }));
-        count.columns++;
-        if (!row.replicated) count.off++;
-        else if (row.hashed) count.hashed++;
-        else count.readable++;
-        if (row.exemption !== "") count.exempt++;
-        if (row.breaks.length > 0) count.breaking++;
-      }
-    },
-    counts: () => [...found.values()].sort((a, b) => byText(a.integration, b.integration) || byText(a.label, b.label)),
-  };
+  for (const { integration, label, replicated, hashed, exemption, breaks } of rows) {
+    const none = { columns: 0, off: 0, hashed: 0, readable: 0, exempt: 0, breaking: 0 };
+    const count = getOrAdd(found, JSON.stringify([integration, label]), () => ({ integration, label, ...none }));
+    count.columns++;
+    count[!replicated ? "off" : hashed ? "hashed" : "readable"]++;
+    if (exemption !== "") count.exempt++;
+    if (breaks.length > 0) count.breaking++;
+  }
+  return [...found.values()].sort((a, b) => byText(a.integration, b.integration) || byText(a.label, b.label));
 }
 
 /** 3 if a column breaks a policy of severity error. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { RegisterRow } from "../../../src/core/model/register.ts";
+import type { RegisterRow } from "../../../src/features/register/current.ts";
 import { dayIn } from "../../support/clock.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
 import { writeProject } from "../../support/project-folder.ts";

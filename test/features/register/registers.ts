@@ -1,5 +1,5 @@
-import type { Register, RegisterRow } from "../../../../src/core/model/register.ts";
-import { newTally, registerExit } from "../../../../src/features/register/register.ts";
+import type { RegisterRow } from "../../../src/features/register/current.ts";
+import { countsOf, type Register, registerExit } from "../../../src/features/register/register.ts";
 
 const row: RegisterRow = {
   ...{ integration: "shop-eu-03", integrationId: "51a3", source: "shop-eu-03-pg (postgres)", destination: "Warehouse (snowflake)" },
@@ -39,9 +39,7 @@ export const rows: readonly RegisterRow[] = [
 ];
 
 export function registerOf(all: readonly RegisterRow[]): Register {
-  const tally = newTally();
-  tally.add(all);
-  const summary = tally.counts();
+  const summary = countsOf(all);
   return {
     target: "prod",
     at: "2026-11-04T06:00:00.000Z",

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { registerText } from "../../../../src/features/register/render/human.ts";
-import { sourcePath } from "../../../../src/features/register/render/texts.ts";
+import { registerCsv, registerText, sourcePath } from "../../../src/features/register/render.ts";
 import { registerOf, rows } from "./registers.ts";
 
 const lines = (width: number, verbose = false): readonly string[] =>
@@ -21,4 +20,12 @@ test("a narrow terminal has the states, a wide one the rules, and -v everything"
   expect(lines(400).join("\n")).not.toContain("too narrow");
   expect(lines(400).join("\n")).toContain("dial (manifests/shops.yaml:12) @call centre");
   expect(lines(60, true).join(" ").replaceAll(/\s+/gu, " ")).toContain("dial (manifests/shops.yaml:12) @call centre");
+});
+
+test("the CSV quotes what RFC 4180 requires, and ends lines with CR LF", () => {
+  const text = registerCsv(registerOf(rows));
+  const lines = text.split("\r\n");
+  expect(lines).toHaveLength(rows.length + 2);
+  expect(lines[1]).toContain('Orders <b>,8f1c,public,customers,"say ""hi"", a|b",');
+  expect(lines[3]).toMatch(/,DPIA-41,privacy@example\.com,2027-03-31$/u);
 });

@@ -1,0 +1,130 @@
+import { kindNames } from "../../core/kinds/manifests.ts";
+import { code, muted, type Span, type Table, textTable, word } from "../../core/render/blocks.ts";
+import type { RenderOptions } from "../../core/render/document.ts";
+import { headedTable, shortTable } from "../../core/render/terminal/blocks.ts";
+import { type Screen, screenOf, wrap } from "../../core/render/terminal/layout.ts";
+import { visible } from "../../core/text/control-characters.ts";
+import { counted } from "../../core/text/counts.ts";
+import { grouped, joinParts } from "../../core/text/lists.ts";
+import { nameText } from "../../core/text/paths.ts";
+import type { RegisterRow } from "./current.ts";
+import type { Register } from "./register.ts";
+
+const indent = "  ";
+
+const headLine = (title: string, beside: string, { paint }: Screen): string =>
+  `${paint.bold(visible(title))}   ${paint.dim(visible(beside))}\n`;
+
+/** The totals, then the columns of each integration. */
+export function* registerText(register: Register, options: RenderOptions): Iterable<string> {
+  const screen = screenOf(options);
+  const { width, verbose } = screen;
+  const { target, at, summary, rows } = register;
+  yield `${headLine(`Register of ${target}`, at, screen)}${wrap(totalText(register), "", width).join("\n")}\n`;
+  if (summary.length === 0) return;
+  yield `\n${headedTable(summaryTable(register), screen, indent).join("\n")}\n`;
+  let isCut = false;
+  for (const group of grouped(rows, ({ integrationId }) => integrationId)) {
+    const [{ integration, source, destination }] = group;
+    const table = columnTable(group);
+    const { lines, isWhole } = verbose ? { lines: headedTable(table, screen, indent), isWhole: true } : shortTable(table, screen, indent);
+    isCut ||= !isWhole;
+    yield `\n${headLine(integration, `${source} → ${destination}`, screen)}${lines.join("\n")}\n`;
+  }
+  if (isCut) yield `\n${wrap("The terminal is too narrow for everything: -v shows it.", "", width).join("\n")}\n`;
+}
+
+export const sourcePath = ({ schema, table, column }: RegisterRow): string => [schema, table, column].map(nameText).join(".");
+
+/** "" if the service returned no names for the destination. */
+const destinationPath = ({ destinationSchema, destinationTable, destinationColumn }: RegisterRow): string =>
+  [destinationSchema, destinationTable, destinationColumn]
+    .filter((name) => name !== "")
+    .map(nameText)
+    .join(".");
+
+/** "Exempt: DPIA-41, approved by privacy@example.com, expires 2027-03-31"; "Breaks pii-must-be-hashed" */
+function verdictText({ exemption, approvedBy, expires, breaks }: RegisterRow): string {
+  const exempt = [exemption, approvedBy === "" ? "" : `approved by ${approvedBy}`, expires === "" ? "" : `expires ${expires}`];
+  return joinParts(
+    [breaks.length === 0 ? "" : `Breaks ${breaks.join(", ")}`, exemption === "" ? "" : `Exempt: ${joinParts(exempt, ", ")}`],
+    ". ",
+  );
+}
+
+/** The columns of an integration, or of several. What matters most is first, because a narrow terminal leaves out the last ones. */
+const columnTable = (rows: readonly RegisterRow[]): Table => ({
+  heads: ["Column", "State", "Label", "Exemption", "Decided by", "Destination"],
+  rows: rows.map((row) => [
+    [code(sourcePath(row))],
+    [stateSpan(row)],
+    [row.label, muted(row.labelSource)],
+    [verdictText(row)],
+    [code(row.rule), muted(row.reason)],
+    [code(destinationPath(row))],
+  ]),
+});
+
+function stateSpan(row: RegisterRow): Span {
+  const text = !row.replicated ? "not replicated" : row.hashed ? "hashed" : "readable";
+  if (text === "readable") return word(text, row.exemption === "" ? "bad" : "warn");
+  return text === "hashed" ? word(text, "good") : muted(text);
+}
+
+/** By integration and label. */
+const summaryTable = ({ summary }: Register): Table =>
+  textTable(
+    [kindNames.integration, "Label", "Columns", "Hashed", "Readable", "Exempt", "Not replicated", "Breaking"],
+    summary.map(({ integration, label, columns, hashed, readable, exempt, off, breaking }) => [
+      integration,
+      label,
+      ...[columns, hashed, readable, exempt, off, breaking].map(String),
+    ]),
+  );
+
+/** "14 labelled columns in 2 integrations: 9 hashed, 2 readable, 3 not replicated. 1 breaks a policy." */
+function totalText({ summary }: Pick<Register, "summary">): string {
+  const sum = (key: "columns" | "hashed" | "readable" | "off" | "breaking" | "exempt"): number =>
+    summary.reduce((total, one) => total + one[key], 0);
+  const integrations = new Set(summary.map(({ integration }) => integration)).size;
+  if (sum("columns") === 0) return "No column has a label.";
+  const exempt = sum("exempt") === 0 ? "" : ` (${sum("exempt")} exempt)`;
+  const breaking = sum("breaking");
+  return `${counted(sum("columns"), "labelled column")} in ${counted(integrations, "integration")}: ${sum("hashed")} hashed, ${sum("readable")} readable${exempt}, ${sum("off")} not replicated.${breaking === 0 ? "" : ` ${breaking === 1 ? "1 breaks" : `${breaking} break`} a policy.`}`;
+}
+
+/** RFC 4180: lines end with CR LF, and values with commas, quotes or line breaks are quoted. No cell has characters that a reader cannot see, or begins a formula. */
+const line = (values: readonly string[]): string =>
+  `${values
+    .map(safeCell)
+    .map((value) => (/[",\r\n]/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value))
+    .join(",")}\r\n`;
+
+/** Spreadsheets show a cell that begins with an apostrophe as text, without the apostrophe. */
+const safeCell = (value: string): string => `${/^[=+\-@\t\r]/u.test(value) ? "'" : ""}${visible(value)}`;
+
+/** The columns of the CSV file, in its order, and the members that they have. */
+const registerColumns: readonly (readonly [name: string, member: keyof RegisterRow])[] = [
+  ["integration", "integration"],
+  ["integration_id", "integrationId"],
+  ["schema", "schema"],
+  ["table", "table"],
+  ["column", "column"],
+  ["destination_schema", "destinationSchema"],
+  ["destination_table", "destinationTable"],
+  ["destination_column", "destinationColumn"],
+  ["label", "label"],
+  ["label_source", "labelSource"],
+  ["replicated", "replicated"],
+  ["hashed", "hashed"],
+  ["rule", "rule"],
+  ["reason", "reason"],
+  ["exemption", "exemption"],
+  ["approved_by", "approvedBy"],
+  ["expires", "expires"],
+];
+
+const names = registerColumns.map(([name]) => name);
+
+export const registerCsv = ({ rows }: Register): string =>
+  [names, ...rows.map((row) => registerColumns.map(([, member]) => String(row[member])))].map(line).join("");
