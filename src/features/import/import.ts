@@ -202,7 +202,7 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
   await writeObjects(writer, adoption);
   const schemas = await importSchemas(adoption, { ...created, reads, writer, account: bound, state, signal, onProgress });
   if (state !== undefined) {
-    const path = resolve(project.settings.folder, "removed.tf");
+    const path = resolve(project.settings.folder, "dimsync-removed.tf");
     refuseOutside(boundary, path);
     const after = removedBlocks(state);
     if (!dryRun) await writeAtomic(path, after);

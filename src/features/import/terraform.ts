@@ -2,7 +2,7 @@ import { settingNames } from "../../core/kinds/lists.ts";
 import { kindNames } from "../../core/kinds/manifests.ts";
 import { isFixed } from "../../core/kinds/schemas.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
-import { canonicalJson, emptyRecord, isObject, type JsonObject, type JsonValue, own } from "../../core/model/json/json.ts";
+import { canonicalJson, defined, emptyRecord, isObject, type JsonObject, type JsonValue, own } from "../../core/model/json/json.ts";
 import type { LiveColumn, LiveSchemas } from "../../core/model/live.ts";
 import type { ColumnTree, SchemaExpectation, SchemaTree, TableTexts } from "../../core/model/manifest.ts";
 import { getOrAdd } from "../../core/model/maps.ts";
@@ -52,36 +52,29 @@ interface Row {
 }
 
 const assetEndings = ["source", "destination", "asset"];
-const endings = ["integration", "integration_schema", "integration_schedule", ...assetEndings];
+const integrationEndings = ["integration", "integration_schema", "integration_schedule"];
 
 /** Reads the text of a state, version 4. Throws E_USAGE. */
 export function readTerraformState(text: string): TerraformState {
   const state = jsonIn(text);
   if (!isObject(state) || state["version"] !== 4) throw unreadable("is not a state of version 4");
   const all = listIn(state["resources"]).flatMap(rowsOf);
-  const providers = new Set(
-    all.flatMap(({ ending, provider }) => (endings.includes(ending) && ending.startsWith("integration") ? [provider] : [])),
-  );
-  const rows = all.filter(({ provider }) => providers.has(provider));
+  const providers = all.flatMap(({ ending, provider }) => (integrationEndings.includes(ending) ? [provider] : []));
+  const rows = all.filter(({ provider }) => providers.includes(provider));
   if (rows.length === 0) throw unreadable("has no integrations");
   const objects = rows.flatMap((row) => objectsOf(row, rows));
-  const left = rows.flatMap(({ address, ending, attributes }) => {
-    const members = ["tags", "owners"].filter((name) => listIn(attributes[name]).length > 0);
-    return endings.includes(ending)
-      ? members.map((name) => `The ${name} of ${address} are not imported.`)
-      : [`${address} is not imported.`];
-  });
+  const left = rows.filter(({ ending }) => ![...integrationEndings, ...assetEndings].includes(ending));
   const secrets = counted(objects.flatMap(({ specFor }) => secretsIn(specFor(""))).length, "secret");
   const references = `Connections have $secret references in place of ${secrets} of the state. Set their variables before you raise a secretVersion.`;
   return {
     objects,
     schemas: new Map(
-      rows.flatMap(({ ending, attributes }) =>
-        ending === "integration_schema" ? [[textIn(attributes, "integration_id"), schemasIn(attributes)]] : [],
-      ),
+      rows
+        .filter(({ ending }) => ending === "integration_schema")
+        .map(({ attributes }) => [textIn(attributes, "integration_id"), schemasIn(attributes)]),
     ),
     addresses: [...new Set(rows.map(({ address }) => address))].sort(),
-    notices: [...new Set(left), references],
+    notices: [...new Set(left.map(({ address }) => `${address} is not imported.`)), references],
   };
 }
 
@@ -248,28 +241,19 @@ export function intendedSchemas(live: LiveSchemas, wanted: SchemaTree): Intended
       const { syncMode, cursorField } = nodesAt(live, path).table ?? {};
       const isSame = entry.syncMode === undefined || isSameMode(entry.syncMode, syncMode);
       if (!isSame && syncMode !== undefined) found.neverKept.push(`${nodeText(path)}: syncMode is ${entry.syncMode} in the state`);
-      const texts = ofType(
-        {
-          syncMode: isSame ? requestMode(entry.syncMode ?? "") : undefined,
-          cursorField: entry.cursorField === cursorField ? cursorField : undefined,
-        },
-        "string",
-      );
+      const mode = isSame ? requestMode(entry.syncMode ?? "") : undefined;
+      const texts = defined({ syncMode: mode, cursorField: entry.cursorField === cursorField ? cursorField : undefined });
       if (Object.keys(texts).length > 0)
         getOrAdd(modes, canonicalJson([path[0], texts]), () => ({ schema: path[0], texts, tables: [] })).tables.push(path[1]);
       return true;
     },
     column: (entry, path) => void visit(path, entry),
   });
-  const expect = [...modes.values()].map(({ schema, texts, tables }) => ({
-    match: { schema: patternsOf([schema]), table: patternsOf(tables) },
-    ...texts,
-  }));
-  return {
-    ...found,
-    schemas,
-    expect: expect.filter(({ match }) => match.schema.length > 0 && match.table.length > 0),
-  };
+  const expect = [...modes.values()].flatMap(({ schema, texts, tables }) => {
+    const match = { schema: patternsOf([schema]), table: patternsOf(tables) };
+    return match.schema.length > 0 && match.table.length > 0 ? [{ match, ...texts }] : [];
+  });
+  return { ...found, schemas, expect };
 }
 
 /** A file for the root module: Terraform forgets the resources, and destroys none of them. */

@@ -87,7 +87,7 @@ test.each([{}, { service: { extended: true } }])("a team with a state of 50 reso
 
   // What Terraform would plan: it forgets each resource of the provider, and keeps the others.
   const removed = [
-    ...readFileSync(join(folder, "removed.tf"), "utf8").matchAll(
+    ...readFileSync(join(folder, "dimsync-removed.tf"), "utf8").matchAll(
       /^removed \{\n {2}from = (\S+)\n\n {2}lifecycle \{\n {4}destroy = false\n {2}\}\n\}$/gmu,
     ),
   ];

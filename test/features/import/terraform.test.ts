@@ -24,10 +24,10 @@ test.each([{}, { observed: true }])(
     expect(text).toContain('replicationFrequency: "60"');
     // No integration uses it.
     expect(Object.keys(report.bindings)).toContain("Asset/lake");
-    expect(files["removed.tf"]).toContain(
+    expect(files["dimsync-removed.tf"]).toContain(
       "from = module.shops.example_integration_schema.shop_shard_01\n\n  lifecycle {\n    destroy = false",
     );
-    expect(files["removed.tf"]).not.toContain("random_id");
+    expect(files["dimsync-removed.tf"]).not.toContain("random_id");
   },
 );
 
