@@ -80,7 +80,7 @@ async function compareAndRepair(project: Project, account: Account, options: Rep
   const { exposed = [], locked } = compared;
   const today = repairsOf(account, 1);
   const isStopped = ({ address, path }: Finding): boolean =>
-    today.filter((one) => one.address === address && one.path === path).length >= mostInDay;
+    today.filter((one) => one.address === address && one.path === path).length >= 3;
   const [stopped, sent] = [exposed.filter(isStopped), exposed.filter((finding) => !isStopped(finding))];
   if (account.mode !== "protect" || maxMode !== "protect" || locked !== undefined || exposed.length === 0) return compared;
   const error = stopped[0] && visible(`E_PROTECT_STOPPED: ${stopped[0].address} ${stopped[0].what}, ${stoppedText}`);
@@ -168,8 +168,6 @@ function findingOf(change: Change, item: Pick<Item, "address" | "liveName" | "at
   return { address, path, what, isExposed, ...(event === "" ? {} : { event }) };
 }
 
-/** Repairs of one change. */
-const mostInDay = 3;
 const stoppedText =
   "and was repaired three times in a day. It is only reported now: agree with whoever changes it, or change the manifests.";
 

@@ -7,7 +7,7 @@ import { choiceFlag, loadOptions, wholeFlag } from "../../cli/project.ts";
 import { findConfig } from "../../core/manifests/config/file.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
-import { isLocal, type Settings } from "../../core/model/settings/config.ts";
+import { isLocal } from "../../core/model/settings/config.ts";
 import { wordsOf } from "../../core/records/postgres/connection.ts";
 import { type Registration, readAccount, registerAccounts } from "./accounts.ts";
 import { type CheckOptions, checkAccount } from "./check.ts";
@@ -101,14 +101,13 @@ async function registerDue({ database, checkout }: CheckOptions, isShared: boole
       { command: `dimsync records migrate --to git -t ${local.target}` },
     );
   const names = targets.filter(({ project }) => project === undefined || project.settings.controller !== undefined).map(({ name }) => name);
-  return await registerAccounts(database, settings.map(registrationOf), names);
+  const all = settings.map(({ target, baseUrl, controller }): Registration => {
+    const { mode = "report", labels = {}, everyMs = 0 } = controller ?? {};
+    // An embedded service has no host, and limits nothing but itself.
+    return { target, host: baseUrl.startsWith("embedded:") ? baseUrl : new URL(baseUrl).host, mode, labels, everyMs };
+  });
+  return await registerAccounts(database, all, names);
 }
-
-/** An embedded service has no host, and limits nothing but itself. */
-const registrationOf = ({ target, baseUrl, controller }: Settings): Registration => {
-  const { mode = "report", labels = {}, everyMs = 0 } = controller ?? {};
-  return { target, host: baseUrl.startsWith("embedded:") ? baseUrl : new URL(baseUrl).host, mode, labels, everyMs };
-};
 
 /**
  * Starts pg-boss, which takes care of what jobs need: heartbeats of workers, a cap for each host, and its own tables. If another process creates these

@@ -3,7 +3,7 @@ import type { Tone } from "../../core/render/blocks.ts";
 import * as draw from "../../core/render/html/html.ts";
 import { type Content, chip, code, type Html, html, joined, note, quiet } from "../../core/render/html/html.ts";
 import { documentPage } from "../../core/render/html/index.ts";
-import { type Page, page } from "../../core/render/html/page.ts";
+import { type Page, type Part, page } from "../../core/render/html/page.ts";
 import { timeText } from "../../core/render/report/attribution.ts";
 import { counted, durationText } from "../../core/text/counts.ts";
 import { grouped } from "../../core/text/lists.ts";
@@ -35,12 +35,8 @@ export function accountsPage(all: readonly Account[], query: URLSearchParams): s
   const isChosen = (account: Account): boolean =>
     (states.length === 0 || states.includes(stateOf(account))) && labels.every((label) => labelsOf(account).includes(label));
   const accounts = all.filter(isChosen);
-  const parts = [
-    { id: "exposed", title: "Exposed now", html: exposedHtml(accounts) },
-    { id: "accounts", title: "Accounts", count: accounts.length, html: accountsHtml(accounts) },
-    { id: "causes", title: "Other differences", html: differencesHtml(accounts) },
-    { id: "repaired", title: "Repaired in the last 24 hours", html: repairsHtml(accounts) },
-  ];
+  const [exposed, ...causes] = causeParts(accounts);
+  const parts = [exposed, { id: "accounts", title: "Accounts", count: accounts.length, html: accountsHtml(accounts) }, ...causes];
   const filters = grouped(all, stateOf).map((some) => {
     const state = stateOf(some[0]);
     return html`<li>${filterLink({ state }, `${some.length} ${state}`, states.includes(state))}</li>`;
@@ -120,29 +116,26 @@ interface Cause extends Omit<Finding, "path" | "isExposed"> {
   readonly last?: string;
 }
 
-const findingsOf = (accounts: readonly Account[], isExposed: boolean): readonly Cause[] =>
-  accounts.flatMap((account) => account.findings.filter((one) => one.isExposed === isExposed).map((one) => ({ ...one, account })));
-
-function exposedHtml(accounts: readonly Account[]): Html {
-  const causes = findingsOf(accounts, true).map((cause) => ({
-    at: cause.account.exposedSince ?? "",
-    ...cause,
-    last: nextText(cause.account),
-  }));
-  return causesHtml(["What is exposed", "Where", "Since", "By", "What happens next"], causes);
-}
-
-const differencesHtml = (accounts: readonly Account[]): Html =>
-  causesHtml(["What differs", "Where", "Since", "By"], findingsOf(accounts, false));
-
-function repairsHtml(accounts: readonly Account[]): Html {
-  const causes = accounts.flatMap((account) =>
+/** What is exposed, what was repaired, and what differs otherwise. */
+function causeParts(accounts: readonly Account[]): readonly [Part, Part, Part] {
+  const findings = accounts.flatMap((account) => account.findings.map((finding) => ({ ...finding, account })));
+  const [exposed, others] = [findings.filter(({ isExposed }) => isExposed), findings.filter(({ isExposed }) => !isExposed)];
+  const since = exposed.map((one) => ({ at: one.account.exposedSince ?? "", ...one, last: nextText(one.account) }));
+  const repaired = accounts.flatMap((account) =>
     repairsOf(account, 1).map(({ at, doneAt, path, ...repair }) => {
       const last = at === undefined ? "not known" : durationText(Date.parse(doneAt) - Date.parse(at));
       return { ...repair, account, what: wholePath(path), at: doneAt, last };
     }),
   );
-  return causesHtml(["What was repaired", "Where", "When", "Changed by", "Readable for"], causes);
+  return [
+    { id: "exposed", title: "Exposed now", html: causesHtml(["What is exposed", "Where", "Since", "By", "What happens next"], since) },
+    {
+      id: "repaired",
+      title: "Repaired in the last 24 hours",
+      html: causesHtml(["What was repaired", "Where", "When", "Changed by", "Readable for"], repaired),
+    },
+    { id: "causes", title: "Other differences", html: causesHtml(["What differs", "Where", "Since", "By"], others) },
+  ];
 }
 
 function nextText({ mode, locked, error }: Account): string {
@@ -151,7 +144,7 @@ function nextText({ mode, locked, error }: Account): string {
   return mode === "protect" ? "The next check repairs it." : "Not repaired: mode report. The page of the account has the command.";
 }
 
-const most = { rows: 50, columns: 8 } as const;
+const mostRows = 50;
 
 /**
  * A row for each cause. Columns that have it in the same places are named together, and an event about their object is said once, with the
@@ -172,7 +165,7 @@ function causesHtml(heads: readonly string[], causes: readonly Cause[]): Html {
       draw.andMore(
         columns.map(([{ what }], index) => [index > 0 && html`<br>`, html`<strong>${what}</strong>`]),
         "column",
-        { shown: most.columns },
+        { shown: 8 },
       ),
       [
         draw.andMore(
@@ -187,8 +180,8 @@ function causesHtml(heads: readonly string[], causes: readonly Cause[]): Html {
     ];
   });
   if (rows.length === 0) return html``;
-  const more = rows.length > most.rows && html`<p class="quiet">and ${rows.length - most.rows} more, on the pages of the accounts</p>`;
-  return draw.blocks(draw.table(heads[0] ?? "", heads, rows.slice(0, most.rows), "causes"), more);
+  const more = rows.length > mostRows && html`<p class="quiet">and ${rows.length - mostRows} more, on the pages of the accounts</p>`;
+  return draw.blocks(draw.table(heads[0] ?? "", heads, rows.slice(0, mostRows), "causes"), more);
 }
 
 /** By the clock of the database. */
@@ -197,21 +190,17 @@ const ageHtml = (iso: string, { readAt }: Pick<Account, "readAt">): Html =>
 
 /** The report of the last check, with what to do. */
 export function accountPage(account: Account, report: Plan | undefined): string {
-  const { target, error, locked, commit, mode, everyMs, checkedAt } = account;
+  const { target, error, locked, mode, everyMs, checkedAt } = account;
   const state = stateOf(account);
-  const facts = [
-    `every ${durationText(everyMs)}`,
-    checkedAt !== null && ["checked ", ageHtml(checkedAt, account)],
-    commit !== null && code(commit.slice(0, 12)),
-    `mode ${mode}`,
-    ...labelsOf(account),
-  ];
+  const [exposed, repaired] = causeParts([account]);
   const parts = [
-    { id: "now", title: "Exposed now", html: exposedHtml([account]) },
+    exposed,
     { id: "do", title: "What to do", html: commandsHtml(account) },
-    { id: "repaired", title: "Repaired in the last 24 hours", html: repairsHtml([account]) },
+    repaired,
     ...(report === undefined ? [] : documentPage(report, { color: false, verbose: false }).parts),
   ];
+  const last = checkedAt === null ? "never checked" : ["checked ", ageHtml(checkedAt, account)];
+  const facts = [last, `every ${durationText(everyMs)}`, `mode ${mode}`, ...labelsOf(account)];
   const lead = draw.blocks(
     html`<p class="headline">${chip(state, tones[state])}</p>`,
     error !== null && note("bad", html`<p><strong>The last check failed.</strong> ${error}</p>`),

@@ -2,16 +2,16 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { readAccount } from "../../../src/features/controller/accounts.ts";
 import { openStore } from "../../../src/features/controller/database.ts";
-import { builtCli, dimsync, ended, startCli } from "../../cli/built-cli.ts";
+import { builtCli, dimsync, ended, repository, startCli } from "../../cli/built-cli.ts";
 import { git } from "../../support/git/remote.ts";
 import { serve } from "../../support/loopback.ts";
 import { ownPostgres, pgbouncerOfSuite, postgresOfSuite } from "../../support/postgres/shared.ts";
 import { fileNeeds, needs } from "../../support/programs.ts";
-import { sampleOf } from "../../support/sample.ts";
+import { isAll, sampleOf } from "../../support/sample.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { waiting } from "../../support/waiting.ts";
 import { controlledProject, type Project, startWorker } from "./world.ts";
@@ -272,12 +272,15 @@ async function killedRepair(kill?: Kill): Promise<Readonly<Record<Kill["of"], nu
   else expect((await worker.end).signal).toBe("SIGKILL");
   worker.child.kill("SIGKILL");
   worker = undefined;
-  await next.check();
-  const told = hook.received.flatMap(({ body }) => JSON.parse(body).repaired ?? []);
-  expect({ kill, wrong, readable: under.readable(), row: await next.row(), told: told.map(({ actor }) => actor)[0] }).toMatchObject({
-    ...{ kill, wrong: [], readable: before.filter((column) => column !== "customers.email"), told: "dana@example.com" },
-    row: { exposed: 0, error: null, sending: null },
-  });
+  const actor = (): unknown => hook.received.flatMap(({ body }) => JSON.parse(body).repaired ?? [])[0]?.actor;
+  // The database may still run the last statement of the worker: then the first check is dropped.
+  await vi.waitFor(async () => {
+    const row = await next.check();
+    expect({ kill, wrong, readable: under.readable(), row, told: actor() }).toMatchObject({
+      ...{ kill, wrong: [], readable: before.filter((column) => column !== "customers.email"), told: "dana@example.com" },
+      row: { exposed: 0, error: null, sending: null },
+    });
+  }, waiting);
   return sent;
 }
 
@@ -291,6 +294,17 @@ test("a worker that is killed at any statement or in any request of a repair: no
   const sample = sampleOf(kills, { name: "kills in a repair", kindOf: ({ of, when }) => `${of} ${when}`, most: () => 3 });
   for (const kill of sample) await killedRepair(kill);
   console.log(`${messages.database} statements and ${messages.service} requests; killed at ${sample.length}`);
+});
+
+test("a soak: workers are killed while people un-hash columns, and no account is stale, wrongly written or left readable", async () => {
+  const size = isAll ? [] : ["--accounts", "8", "--minutes", "1", "--kill-every", "15"];
+  const soak = [join(repository, "bench/controller.mjs"), "soak", "--dist", dirname(builtCli), ...size];
+  const { code, stdout, stderr } = await ended(spawn(process.execPath, soak, { cwd: repository }));
+  expect([code, stderr, JSON.parse(stdout.slice(0, stdout.lastIndexOf("}") + 1))]).toMatchObject([
+    0,
+    "",
+    { kills: isAll ? 10 : 4, wrongWrites: [], stillReadable: 0 },
+  ]);
 });
 
 describe.skipIf(spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status !== 0)("a full disk", () => {
@@ -321,7 +335,7 @@ describe.skipIf(spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/
       },
     });
     worker = startProcess(under, {}, { diskSize: "64m" });
-    await vi.waitFor(() => expect(worker?.log()).toContain("No space left on device"), waiting);
+    await vi.waitFor(() => expect(worker?.log()).toMatch(/no space left on device/iu), waiting);
     expect([hashesIn(under), under.isReadable()]).toEqual([0, true]);
     rmSync(filler ?? "");
     await vi.waitFor(() => expect(under.isReadable()).toBe(false), waiting);
