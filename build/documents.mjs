@@ -64,7 +64,7 @@ function driftReport(plan) {
     title: "DriftReport",
     description: "The differences between the account and the manifests, in the shape of a plan, with origin and attribution.",
     required: plan.required,
-    properties: without(plan.properties, ["options", "loosened", "released", "covered"]),
+    properties: without(plan.properties, ["options", "loosened", "loosenedSince", "released", "covered"]),
     definitions: {
       ...definitions,
       change: { ...change, properties: { ...change.properties, risk } },
@@ -133,7 +133,7 @@ function validation(plan) {
       },
       manifests: count("How many manifests were read."),
       files: count("How many files they were read from."),
-      ...only(plan.properties, ["diagnostics", "exit"]),
+      ...only(plan.properties, ["loosened", "diagnostics", "exit"]),
     },
     definitions: plan.definitions,
   });

@@ -56,7 +56,7 @@ spec: { name: Lake, type: snowflake, connectionType: destination, connection: { 
 `;
 
 /** What a pull request gives up stands before everything else. The property in test/properties names each way to give something up. */
-const first = "**1 loosened; 0 protect, 4 expose.**\n\n### This pull request also loosens (1)\n\n- `!` ";
+const first = "**2 loosened; 0 protect, 4 expose.**\n\n### This pull request also loosens (2)\n\n- `!` ";
 const commented: Readonly<Record<string, Commented>> = {
   "first a policy that is gone": {
     change: { "manifests/policy.yaml": "# nothing\n" },
@@ -176,6 +176,22 @@ test("a job that runs again with older manifests is refused by review: strict", 
   expect((await repository.mergeAndApply("feature")).code).toBe(0);
   const again = await repository.apply(old);
   expect([again.code, isHashed(service)], again.output).toEqual([3, true]);
+});
+
+test.each([
+  ["", 0],
+  ["review: strict\n", 3],
+])("a job of a fork, which has no key, names what the files give up (%j)", async (more, code) => {
+  const { commit, plan } = await startReviewedRepository(key, {
+    "dimsync.yaml": config("https://api.example.com", more),
+    "manifests/orders.yaml": rules(true),
+    "manifests/policy.yaml": policy(),
+  });
+  commit("feature", { "manifests/policy.yaml": "# nothing\n", "manifests/orders.yaml": rules(true).replace("*email*", "email") });
+  const pull = { number: 7, head: { repo: { full_name: "dana/data" } }, base: { ref: "main" } };
+  const ran = await plan("feature", { payload: { pull_request: pull }, env: { DIMSYNC_API_KEY: "" } });
+  expect(ran.code, ran.output).toBe(code);
+  for (const found of ["policy-removed", "protection-lost-later"]) expect(ran.output).toContain(found);
 });
 
 test("labels that dbt may have lost in files that git has, while git does not have the manifest of dbt", async () => {

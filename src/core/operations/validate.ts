@@ -1,12 +1,15 @@
 import { allowances } from "../engine/checks/allow.ts";
 import { exemptionProblems } from "../engine/checks/exemptions.ts";
 import { ignoredFileProblems, leftOutProblems } from "../engine/left-out.ts";
+import type { BaseProject } from "../engine/loosened/entry.ts";
+import { loosenedInFiles } from "../engine/loosened/files.ts";
 import { sortDiagnostics } from "../engine/plan.ts";
 import { conflicts } from "../kinds/index.ts";
 import { kindNames } from "../kinds/manifests.ts";
 import { ruleProblems } from "../kinds/schemas.ts";
 import type { Project } from "../manifests/project.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
+import { defined } from "../model/json/json.ts";
 import { type Manifest, problemIn } from "../model/manifest.ts";
 import type { Validation } from "../model/plan.ts";
 import { type Diagnostic, isError, type Problem, toDiagnostic } from "../model/problem.ts";
@@ -20,7 +23,7 @@ import { projectGitState } from "./run.ts";
 
 /** The same for several targets, as one document: what all of them have in common is in it once. */
 export async function validateProjects(projects: readonly Project[]): Promise<Validation> {
-  const validations = await Promise.all(projects.map(validateProject));
+  const validations = await Promise.all(projects.map((project) => validateProject(project)));
   const [first, ...others] = validations;
   if (first !== undefined && others.length === 0) return first;
   const targets = projects.map(({ settings: { target } }) => target);
@@ -43,8 +46,8 @@ export async function validateProjects(projects: readonly Project[]): Promise<Va
   };
 }
 
-/** Everything that can be checked without the account. Sends no request. */
-export async function validateProject(project: Project): Promise<Validation> {
+/** Everything that can be checked without the account. Sends no request. `base`: says what the manifests give up since it, too. */
+export async function validateProject(project: Project, base?: BaseProject): Promise<Validation> {
   const asked = projectGitState(project, new AbortController().signal);
   const { problems, locate, manifests, isDeclared, columnLabels, files, settings, configFile } = project;
   const ofManifests = [
@@ -69,8 +72,14 @@ export async function validateProject(project: Project): Promise<Validation> {
     found.map((problem) => withTarget(toDiagnostic(configFile === undefined ? required(problem) : problem, locate), settings)),
   );
   const failed = diagnostics.some(isError);
-  const exit: Exit = failed ? { code: 1, reasons: ["errors"] } : { code: 0, reasons: [] };
-  return { kind: "Validation", manifests: manifests.length, files: files.length, diagnostics, exit };
+  const loosened = base === undefined ? undefined : await loosenedInFiles({ base, head: project, today });
+  const isStrict = [base?.settings?.review, settings.review].includes("strict");
+  const exit: Exit = failed
+    ? { code: 1, reasons: ["errors"] }
+    : isStrict && (loosened ?? []).length > 0
+      ? { code: 3, reasons: ["loosened"] }
+      : { code: 0, reasons: [] };
+  return { kind: "Validation", manifests: manifests.length, files: files.length, ...defined({ loosened }), diagnostics, exit };
 }
 
 /**

@@ -15,7 +15,7 @@ import { DimsyncError, ProblemsError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { canonicalJson, defined, type JsonValue } from "../../core/model/json/json.ts";
 import { toPointer } from "../../core/model/json/pointer.ts";
-import type { Plan } from "../../core/model/plan.ts";
+import type { Plan, Validation } from "../../core/model/plan.ts";
 import type { Problem } from "../../core/model/problem.ts";
 import { atBase } from "../../core/operations/base.ts";
 import { planAccount } from "../../core/operations/plan.ts";
@@ -141,7 +141,10 @@ async function validateJob(context: CiContext, job: CiJob, failures: readonly Fa
   checkOutputs(context);
   const projects = await loadProjects(context, { interruptible: true });
   for (const { settings } of projects) await refuseTrackedState(settings.folder, job.env);
-  const documents = await Promise.all(projects.map(validateProject));
+  // A fork brings no secret, and git needs none to read the base.
+  const base = job.environment.isRestricted ? await job.base() : undefined;
+  const documents: Validation[] = [];
+  for (const project of projects) documents.push(await validateProject(project, base && (await baseOfTarget(context, project, base))));
   const touched = await touchedLines(context, job, { documents, failures });
   await writeDocuments(context, jobDestinations(context, job), documents, touched);
   const code = await endJob(context, job, { documents, failures: failures.map((one) => ({ ...one, title: "No plan" })), touched });

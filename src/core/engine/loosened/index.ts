@@ -30,7 +30,7 @@ interface LoosenedCheck {
   readonly entries: (released: readonly Released[]) => readonly Loosened[];
 }
 
-export function checkLoosened(review: Review, { account }: ObservedAccount, base: BaseView): LoosenedCheck {
+export function checkLoosened(review: Review, { account }: Pick<ObservedAccount, "account">, base: BaseView): LoosenedCheck {
   const pairs = policyPairs(review);
   const labels = labelTallies(review);
   const policies = policyTallies(pairs, review, labels);

@@ -1,4 +1,5 @@
 import type { Account } from "../../kinds/kind.ts";
+import { integrations as list } from "../../kinds/lists.ts";
 import { isIntegration, isPolicy, isRuleSet, isSchemaConfig } from "../../kinds/manifests.ts";
 import {
   type LostChange,
@@ -121,7 +122,7 @@ function inBoth(before: readonly string[], now: readonly string[]): readonly str
 }
 
 /** Integrations with the names and labels that selectors, exemptions and files match. */
-function laterIntegrations({ base, head }: Sides): readonly IntegrationNames[] {
+function laterIntegrations({ base, head }: Sides, isAccountKnown: boolean): ReadonlyMap<string, IntegrationNames> {
   const selectors = (side: Side) =>
     side.manifests.flatMap((one) =>
       isSchemaConfig(one) ? (one.spec.integrations ?? []) : isPolicy(one) ? (one.spec.when?.integration ?? []) : [],
@@ -135,8 +136,22 @@ function laterIntegrations({ base, head }: Sides): readonly IntegrationNames[] {
   ];
   const labels = new Map([base, head].flatMap(selectors).map((one) => [canonicalJson(one.labels ?? {}), one.labels ?? {}]));
   const names = namesLike(inBoth(namesIn(base), namesIn(head)), mostIntegrations);
-  return [{}, ...[...labels.values()].slice(0, mostLabelSets)].flatMap((of) => names.map((name) => ({ names: [name], labels: of })));
+  const made = [{}, ...[...labels.values()].slice(0, mostLabelSets)].flatMap((of) => names.map((name) => ({ names: [name], labels: of })));
+  return new Map([
+    ...made.map((one, index) => [`later ${index}`, one] as const),
+    ...(isAccountKnown ? [] : namedIntegrations([base, head])),
+  ]);
 }
+
+/** Integrations that manifests declare or refer to, for a review without the account. */
+const namedIntegrations = (sides: readonly Side[]): readonly (readonly [id: string, names: IntegrationNames])[] =>
+  sides.flatMap(({ manifests }) => [
+    ...manifests.filter(isSchemaConfig).flatMap(({ spec: { integration } }) => {
+      const id = typeof integration === "string" ? integration : integration?.id;
+      return id === undefined ? [] : [[id, { names: [id], labels: {} }] as const];
+    }),
+    ...manifests.filter(isIntegration).map(({ name, labels }) => [name, { names: [name], labels }] as const),
+  ]);
 
 /** What both sides say about schemas: if it is equal, nothing is lost. */
 const textOf = ({ manifests }: Side): string =>
@@ -164,7 +179,8 @@ export function askLater(sides: Sides, accounts: { readonly before: Account; rea
     return [false, ...(usesKeys ? [true] : [])].map((isKey) => laterTree(sides, matchesOfRules, { most: ofRules, isKey }));
   });
   const made = once(() => {
-    const integrations = new Map(isChanged ? laterIntegrations(sides).map((one, index) => [`later ${index}`, one]) : []);
+    const isKnown = accounts.now.list(list).items.length > 0;
+    const integrations = isChanged ? laterIntegrations(sides, isKnown) : new Map<string, IntegrationNames>();
     return { integrations, before: withIntegrations(accounts.before, integrations), now: withIntegrations(accounts.now, integrations) };
   });
   const [real, later] = [once(() => unitsOf(accounts)), once(() => unitsOf(made()))];

@@ -57,7 +57,8 @@ export interface Finding {
 
 /** All findings of a document, errors first, otherwise in the order of the document. */
 export function findingsOf(document: Document): readonly Finding[] {
-  if (document.kind === "Validation") return errorsFirst(document.diagnostics.map(ofDiagnostic));
+  if (document.kind === "Validation")
+    return errorsFirst([...document.diagnostics.map(ofDiagnostic), ...(document.loosened ?? []).map(ofLoosened)]);
   const { kind, diagnostics, policy, guards } = document;
   const refusing = shownGuards(guards, kind).filter(({ allowed }) => allowed === undefined);
   const isRefused = refusing.some(({ guard }) => guard === "policy");

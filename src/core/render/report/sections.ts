@@ -28,7 +28,7 @@ export const sectionsOf = (document: Document, options: RenderOptions, byRule: b
 
 function sectionsOfKind(document: Document, { verbose, isResolved = false, touches }: RenderOptions, byRule: boolean): readonly Section[] {
   const problems = errorsFirst(document.diagnostics);
-  if (document.kind === "Validation") return [failedReads(problems), ...otherProblems(problems)];
+  if (document.kind === "Validation") return [loosenedSection(document), failedReads(problems), ...otherProblems(problems)];
   const { kind, policy } = document;
   const findings = [...otherProblems(problems, touches), ...policySections(policy, kind)];
   const refused = [guards(shownGuards(document.guards, kind), kind), failedReads(problems)];
@@ -265,7 +265,7 @@ function ids({ items, bindings }: Result, verbose: boolean): Section {
 }
 
 /** What the manifests give up. It stands before everything else. */
-const loosenedSection = ({ loosened: all = [], loosenedSince }: Plan): Section => ({
+const loosenedSection = ({ loosened: all = [], loosenedSince }: Partial<Pick<Plan, "loosened" | "loosenedSince">>): Section => ({
   id: "loosened",
   title: loosenedSince === undefined ? "This pull request also loosens" : "Loosened since the commit that was applied last",
   count: all.length,
