@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { seedAccount } from "../../src/embedded/index.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { type EmbeddedOptions, startEmbeddedService } from "../../src/embedded/index.ts";
 import { builtCli, dimsync, dimsyncHere, ended, quickstart, quickstartSecrets, repository } from "../cli/built-cli.ts";
 
 const kinds = ["Asset", "Integration", "Policy", "RuleSet", "SchemaConfig", "Tag"];
@@ -59,14 +59,29 @@ test("the demo shows its steps in order, ends with 0, and leaves no files", asyn
   expect(readdirSync(example, { recursive: true }).sort()).toEqual(before);
 });
 
-test.each([false, true])("with extended requests, the account ends in an empty plan and stays there (observed: %j)", async (observed) => {
+const patch = "PATCH /v1/integrations/[^/]+/schemas$";
+
+test.each<[sentence: string, applies: number, options: EmbeddedOptions]>([
+  ["of the documented profile", 1, {}],
+  ["of the observed profile", 1, { observed: true }],
+  ["that shows writes late", 1, { readLag: 2 }],
+  ["that accepts changes and carries them out later", 1, { observed: true, readLag: 1, faults: [`${patch}=accepted`] }],
+  ["that drops a change once", 2, { observed: true, faults: [`${patch}@1=dropped`] }],
+  ["that shows times as numbers, and takes only small requests", 1, { observed: true, oddMembers: true, maxBodyBytes: 700 }],
+])("with extended requests, an account %s is protected after %i apply, and stays in sync", async (_, applies, options) => {
+  const service = await startEmbeddedService(options);
+  onTestFinished(() => service.close());
   const cwd = quickstart();
   const edit = (file: string, from: string, to: string): void =>
     writeFileSync(join(cwd, file), readFileSync(join(cwd, file), "utf8").replace(from, to));
-  edit("dimsync.yaml", "    vars:", `    observed: ${observed}\n    service: { extended: true }\n    vars:`);
-  edit("manifests/warehouse.yaml", "id: d-12", `id: ${seedAccount(observed).assets[0]?.id}`);
-  const run = (...args: readonly string[]) => dimsyncHere(args, { cwd, env: quickstartSecrets });
-  const codes = [await run("apply", "--yes"), await run("plan", "--detailed-exitcode"), await run("drift"), await run("apply", "--yes")];
-  expect(codes.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
-  expect(codes[3]?.stdout).toContain("Nothing to apply.");
+  const target = `baseUrl: ${service.url}\n    apiKey: { $secret: { env: DIMSYNC_API_KEY } }\n    service: { extended: true }`;
+  edit("dimsync.yaml", "baseUrl: embedded:.dimsync/account.json", target);
+  edit("manifests/warehouse.yaml", "id: d-12", `id: ${service.state().assets[0]?.id}`);
+  const env = { ...quickstartSecrets, DIMSYNC_API_KEY: service.apiKey };
+  const code = async (...args: readonly string[]) => (await dimsyncHere(args, { cwd, env })).code;
+  for (let n = 1; n < applies; n++) expect(await code("apply", "--yes")).toBe(4);
+  expect([await code("apply", "--yes"), await code("plan", "--detailed-exitcode"), await code("drift")]).toEqual([0, 0, 0]);
+  const { integrations } = service.state();
+  const hashed = [integrations[0], integrations.at(-1)].map((one) => one?.schemas["public"]?.tables["customers"]?.columns["email"]?.hashed);
+  expect(hashed).toEqual([true, true]);
 });
