@@ -44,6 +44,8 @@ export interface LifeOptions {
 }
 
 export interface Life {
+  /** Its folder. */
+  readonly cwd: string;
   readonly project: () => Project;
   /** Replaces the manifests, in a commit of their own. */
   readonly edit: (manifests: string) => Promise<void>;
@@ -85,7 +87,7 @@ export async function withLife<T>(
   await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
   const { port } = proxy.address() as AddressInfo; // it listens on a port
   const env = { ...gitEnv, KEY: service.apiKey, ...(typeof store === "object" ? { DIMSYNC_DATABASE_URL: store.database } : {}) };
-  const target = { baseUrl: `http://127.0.0.1:${port}`, apiKey: { $secret: { env: "KEY" } } };
+  const target = { baseUrl: `http://127.0.0.1:${port}`, apiKey: { $secret: { env: "KEY" } }, controller: { every: "1m" } };
   const config = {
     ...{ apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"] },
     targets: { prod: { ...target, ...(isObserved ? { service: { extended: true } } : {}) } },
@@ -117,7 +119,7 @@ export async function withLife<T>(
       project = await loadProject({ cwd, env });
     };
     const mutate = (change: (state: AccountState) => void): void => service.mutate(change);
-    return await use({ project: () => project, edit, relabel, env, account: service.state, mutate, weather });
+    return await use({ cwd, project: () => project, edit, relabel, env, account: service.state, mutate, weather });
   } finally {
     proxy.closeAllConnections();
     await new Promise((done) => proxy.close(done));

@@ -1,9 +1,11 @@
+import { execFile } from "node:child_process";
 import { expect } from "vitest";
 import type { AccountState, SchemaMap } from "../../src/embedded/index.ts";
 import { apply, DimsyncError, drift, type Plan, plan, type Result } from "../../src/index.ts";
 import fc from "../support/fast-check.ts";
 import { accountOf, columnOf } from "./account.ts";
 import { type Life, type Store, withLife } from "./life.ts";
+import { builtCli, checkedByController } from "./run.ts";
 
 // What is protected stays protected, or somebody hears (P). Each column has a mark that it keeps through every rename and when its
 // integration is created again: the name in the destination. Once an apply has left a column that the manifests keep unreadable, every
@@ -282,31 +284,43 @@ const readings: Readonly<Record<string, (life: Life) => Promise<boolean>>> = {
   repair: async (life) => wasGood(await apply(life.project(), { env: life.env, protectOnly: true })),
 };
 
-const step = fc.record({
-  event: fc.constantFrom(...Object.keys(events)),
-  run: fc.constantFrom(...Object.keys(readings)),
-  id: fc.constantFrom(...ids),
-  schema: fc.constantFrom("public", "crm"),
-});
+/** Of the built command line. Each takes a second or more. */
+const processes: typeof readings = {
+  "ci drift": async ({ cwd, env }) =>
+    new Promise((done) =>
+      execFile(process.execPath, [builtCli, "ci", "drift", "--no-issue"], { cwd, env }, (error) => done(error === null)),
+    ),
+  check: async ({ cwd, env }) => (await checkedByController(cwd, env)).includes("prod: 0 exposed, 0 different, 0 by hand."),
+};
+
+const all = { ...readings, ...processes };
+
+const stepOf = (runs: readonly string[]) =>
+  fc.record({
+    event: fc.constantFrom(...Object.keys(events)),
+    run: fc.constantFrom(...runs),
+    id: fc.constantFrom(...ids),
+    schema: fc.constantFrom("public", "crm"),
+  });
 
 type Story = Pick<Manifests, "form" | "selector" | "hasTag"> & {
   readonly isObserved: boolean;
   readonly steps: readonly { readonly event: string; readonly run: string; readonly id: Id; readonly schema: "public" | "crm" }[];
 };
 
+/** A column loses its label and is made readable, and in the same interval somebody edits another rule. */
+export const withLabelLost = (run: string): Story => ({
+  ...{ form: "labels", selector: "all", hasTag: false, isObserved: false },
+  steps: [
+    { event: "the file of labels loses the phone", run: "nothing", id: "a1", schema: "public" },
+    { event: "somebody makes a column readable", run: "nothing", id: "a1", schema: "crm" },
+    { event: "a manifest is edited", run, id: "a1", schema: "public" },
+  ],
+});
+
 /** Lives that a run judged wrongly once. */
 export const known: readonly [Story][] = [
-  // An edit of another rule in the same interval as the loss.
-  ...(["plan", "drift", "apply"] as const).map((run): [Story] => [
-    {
-      ...{ form: "labels", selector: "all", hasTag: false, isObserved: false },
-      steps: [
-        { event: "the file of labels loses the phone", run: "nothing", id: "a1", schema: "public" },
-        { event: "somebody makes a column readable", run: "nothing", id: "a1", schema: "crm" },
-        { event: "a manifest is edited", run, id: "a1", schema: "public" },
-      ],
-    },
-  ]),
+  ...["plan", "drift", "apply"].map((run): [Story] => [withLabelLost(run)]),
   [
     {
       ...{ form: "columns", selector: "all", hasTag: false, isObserved: false },
@@ -315,21 +329,22 @@ export const known: readonly [Story][] = [
   ],
 ];
 
-const life: fc.Arbitrary<Story> = fc.record({
-  form: fc.constantFrom(...(Object.keys(forms) as (keyof typeof forms)[])), // all of its keys
-  selector: fc.constantFrom(...(Object.keys(selectors) as (keyof typeof selectors)[])), // all of its keys
-  hasTag: fc.boolean(),
-  isObserved: fc.boolean(),
-  steps: fc.array(step, { minLength: 1, maxLength: 5 }),
-});
+const lifeOf = (runs: readonly string[]): fc.Arbitrary<Story> =>
+  fc.record({
+    form: fc.constantFrom(...(Object.keys(forms) as (keyof typeof forms)[])), // all of its keys
+    selector: fc.constantFrom(...(Object.keys(selectors) as (keyof typeof selectors)[])), // all of its keys
+    hasTag: fc.boolean(),
+    isObserved: fc.boolean(),
+    steps: fc.array(stepOf(runs), { minLength: 1, maxLength: 5 }),
+  });
 
 /** The integrations that have the tag. */
 const taggedIn = ({ tags }: AccountState): readonly string[] =>
   tags.flatMap(({ relations }) => relations.map(({ resourceId }) => resourceId));
 
 /** In every life: no run ends well while what was kept once is readable, and none takes the tag off. `newStore`: where the records of a life are. */
-export const holds = (newStore: () => Promise<Store>) =>
-  fc.asyncProperty(life, async ({ isObserved, steps, ...first }) => {
+export const holds = (newStore: () => Promise<Store>, runs: "library" | "processes" = "library") =>
+  fc.asyncProperty(lifeOf(Object.keys(runs === "library" ? readings : all)), async ({ isObserved, steps, ...first }) => {
     let manifests: Manifests = { ...first, hashed: ["email", "phone"], added: [] };
     const account = accountFor(isObserved);
     await withLife(
@@ -347,7 +362,7 @@ export const holds = (newStore: () => Promise<Store>) =>
         for (const [n, { event, run, id, schema }] of steps.entries()) {
           await events[event]?.({ ...one, manifests, rewrite }, { id, schema, n });
           story.push(`${event} (${id}, ${schema}, ${n})`, run);
-          const isWell = await saysNothing(async () => (await readings[run]?.(one)) === true);
+          const isWell = await saysNothing(async () => (await all[run]?.(one)) === true);
           const readable = readableIn(one.account());
           const open = isWell
             ? allMarks.filter((mark) => readable.has(mark) && (manifests.hashed.includes("phone") || !mark.endsWith(".phone")))

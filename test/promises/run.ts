@@ -98,23 +98,30 @@ export async function withCommandLine<T>(given: World, use: (processes: Processe
   });
 }
 
-/** The account after `dimsync controller` has checked it once in mode `protect`: a process with its embedded database. */
+/** What `dimsync controller` logs of its first check, after any repair: a process with its embedded database. */
+export async function checkedByController(cwd: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const child = spawn(process.execPath, [builtCli, "controller", "--listen", "127.0.0.1:0"], { cwd, env });
+  const ended = once(child, "exit");
+  let log = "";
+  child.stderr.on("data", (chunk) => {
+    log += chunk;
+  });
+  while (!/prod: (?!Repairs)/u.test(log) && child.exitCode === null) await sleep(50);
+  child.kill("SIGTERM");
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`The controller ended with ${code}:\n${log}`);
+  return log;
+}
+
+/** The account after `dimsync controller` has checked it once in mode `protect`. */
 export async function repairByController(given: World): Promise<AccountState> {
   const service = await startEmbeddedService({ state: given.account });
   const target = { baseUrl: service.url, apiKey: { $secret: { env: "KEY" } }, controller: { every: "1m", mode: "protect" } };
   try {
     return await inFolder({ "dimsync.yaml": configOf(given, target), "manifests/all.yaml": manifestsOf(given) }, async (cwd) => {
       const env = { PATH: process.env["PATH"] ?? "", KEY: service.apiKey };
-      const child = spawn(process.execPath, [builtCli, "controller", "--listen", "127.0.0.1:0"], { cwd, env });
-      const ended = once(child, "exit");
-      let log = "";
-      child.stderr.on("data", (chunk) => {
-        log += chunk;
-      });
-      while (!/prod: (?!Repairs)/u.test(log) && child.exitCode === null) await sleep(50);
-      child.kill("SIGTERM");
-      const [code] = await ended;
-      if (code !== 0 || !log.includes("prod: 0 exposed")) throw new Error(`The controller ended with ${code}:\n${log}`);
+      const log = await checkedByController(cwd, env);
+      if (!log.includes("prod: 0 exposed")) throw new Error(`The controller has repaired nothing:\n${log}`);
       return service.state();
     });
   } finally {
