@@ -15,7 +15,7 @@ import { withIdentities } from "../../core/kinds/select.ts";
 import { boundaryOf, refuseOutside } from "../../core/manifests/boundary.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
 import { type Address, byText, kindOf } from "../../core/model/address.ts";
-import { DimsyncError, refuseErrors } from "../../core/model/errors.ts";
+import { DimsyncError, readOr, refuseErrors } from "../../core/model/errors.ts";
 import type { LiveIntegration } from "../../core/model/live.ts";
 import type { Manifest } from "../../core/model/manifest.ts";
 import type { Plan } from "../../core/model/plan.ts";
@@ -229,10 +229,16 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
 async function statedObjects(state: TerraformState | undefined, account: Account, reads: RunReads) {
   const { byId, items } = account.list(integrations);
   const used = new Set(items.flatMap(({ source, destination }) => [source?.id, destination?.id]));
-  const find = async ({ kind, id }: StateObject): Promise<boolean> =>
-    kind === kindNames.integration
-      ? byId.has(id)
-      : used.has(id) || (await reads.one(assets, id)) !== undefined || reads.offers?.("GET /v1/assets/{id}") !== true;
+  const find = async ({ kind, id }: StateObject): Promise<boolean> => {
+    if (kind === kindNames.integration) return byId.has(id);
+    if (used.has(id)) return true;
+    // What cannot be read may be there.
+    const asset = await readOr(
+      () => reads.one(assets, id),
+      (error) => error,
+    );
+    return asset !== undefined || reads.offers?.("GET /v1/assets/{id}") !== true;
+  };
   const found = await Promise.all((state?.objects ?? []).map(async (one) => [one, await find(one)] as const));
   const known = new Set(found.map(([{ id }]) => id));
   const others = items.filter(({ id }) => !known.has(id));
@@ -243,11 +249,8 @@ async function statedObjects(state: TerraformState | undefined, account: Account
 }
 
 function goneText({ address, id, name: wanted }: StateObject, others: readonly LiveIntegration[]): string {
-  const found = nearest(
-    wanted,
-    others.map(({ name }) => name),
-  );
-  const twin = others.find(({ name }) => name === found);
+  const names = new Map(others.map((one) => [one.name, one]));
+  const twin = names.get(nearest(wanted, names.keys()) ?? "");
   return `${address} ${JSON.stringify(wanted)} (${id}).${twin === undefined ? "" : suggestion(wanted, twin.name, ` (${twin.id})`)}`;
 }
 

@@ -68,6 +68,21 @@ test("it names what the account does not have or keep and what is readable there
 });
 
 test.each([
+  ["GET /v1/assets/=status:404", 1, ['example_destination.lake "Lake"']],
+  ["GET /v1/assets/=status:403", 0, []],
+])("an asset that no integration uses is not in the account only if GET of it returns 404 (%s)", async (fault, code, missing) => {
+  const project = await openAccountProject(undefined, { observed: true });
+  onTestFinished(project.close);
+  await project.write("state.json", terraformState(project.service.state()));
+  await project.write("dimsync.yaml", (await project.read("dimsync.yaml")).replace("prod: {", "prod: { service: { extended: true },"));
+  const lake = project.service.state().assets.find(({ name }) => name === "Lake")?.id;
+  project.service.addFault(fault.replace("/=", `/${lake}$=`));
+  const { state } = await project.importJson({ terraformState: "state.json", dryRun: true });
+  expect(state?.missing).toEqual(missing.map((one) => `${one} (${lake}).`));
+  expect((await project.runImport({ terraformState: "state.json", dryRun: true })).code).toBe(code);
+});
+
+test.each([
   ["no JSON", "nothing", "is not a state of version 4"],
   ["what terraform show prints", JSON.stringify({ format_version: "1.0", values: {} }), "terraform state pull"],
   ["a state of other providers", JSON.stringify({ version: 4, resources: [] }), "has no integrations"],
