@@ -1,4 +1,4 @@
-import { isObject, own } from "../core/model/json/json.ts";
+import { memberAt } from "../core/model/json/json.ts";
 import { textTable } from "../core/render/blocks.ts";
 import type { RenderOptions } from "../core/render/document.ts";
 import { tableText } from "../core/render/terminal/blocks.ts";
@@ -14,11 +14,7 @@ const heading = (column: string): string =>
     .toLowerCase();
 
 function cellTexts(rows: readonly unknown[], columns: readonly string[]): readonly (readonly string[])[] {
-  return rows.map((row) =>
-    columns.map((column) =>
-      cellText(column.split(".").reduce<unknown>((value, key) => (isObject(value) ? own(value, key) : undefined), row)),
-    ),
-  );
+  return rows.map((row) => columns.map((column) => cellText(column.split(".").reduce<unknown>((at, key) => memberAt(at, key), row))));
 }
 
 function cellText(value: unknown): string {

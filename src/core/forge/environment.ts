@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
-import { isObject, own } from "../model/json/json.ts";
+import { memberAt } from "../model/json/json.ts";
 import { type Environment, isPullRequestJob } from "../model/settings/env.ts";
 
 /** The CI job that dimsync runs in: what comments, issues and pushes need. */
@@ -67,28 +67,28 @@ export function readCiEnvironment(env: Environment, cwd: string): CiEnvironment 
 function readGithub(env: Environment, cwd: string): CiEnvironment {
   const repository = env["GITHUB_REPOSITORY"] ?? "";
   const event = readEvent(env["GITHUB_EVENT_PATH"]);
-  const pull = member(event, "pull_request");
-  const number = member(pull, "number");
-  const head = member(pull, "head");
+  const pull = memberAt(event, "pull_request");
+  const number = memberAt(pull, "number");
+  const head = memberAt(pull, "head");
   const { GITHUB_RUN_ID: run, GITHUB_SERVER_URL: server = "https://github.com" } = env;
   // A container may get the file of the event without its name.
   const isPullRequest = isPullRequestJob(env) || pull !== undefined;
-  const appliedBranch = filled(env["DIMSYNC_APPLIED_BRANCH"]) ?? text(member(member(event, "repository"), "default_branch"));
+  const appliedBranch = filled(env["DIMSYNC_APPLIED_BRANCH"]) ?? text(memberAt(event, "repository", "default_branch"));
   return {
     provider: "github",
     repository,
     apiUrl: (env["GITHUB_API_URL"] ?? "https://api.github.com").replace(/\/$/u, ""),
     token: filled(env["GITHUB_TOKEN"]),
     pullRequest: typeof number === "number" ? String(number) : undefined,
-    head: text(member(head, "sha")),
+    head: text(memberAt(head, "sha")),
     isPullRequest,
-    targetBranch: isPullRequest ? (text(member(member(pull, "base"), "ref")) ?? filled(env["GITHUB_BASE_REF"])) : undefined,
+    targetBranch: isPullRequest ? (text(memberAt(pull, "base", "ref")) ?? filled(env["GITHUB_BASE_REF"])) : undefined,
     appliedBranch,
     isAppliedPush: env["GITHUB_EVENT_NAME"] === "push" && appliedBranch !== undefined && branchIn(env["GITHUB_REF"]) === appliedBranch,
-    before: commitIn(text(member(event, "before"))),
+    before: commitIn(text(memberAt(event, "before"))),
     // The head repository is null if the fork was deleted. Dependabot's jobs only get the secrets
     // of Dependabot.
-    isRestricted: isPullRequest && (member(member(head, "repo"), "full_name") !== repository || env["GITHUB_ACTOR"] === "dependabot[bot]"),
+    isRestricted: isPullRequest && (memberAt(head, "repo", "full_name") !== repository || env["GITHUB_ACTOR"] === "dependabot[bot]"),
     // actions/checkout has left the job's token in the configuration of the checkout.
     pushUrl: undefined,
     runUrl: run === undefined ? undefined : `${server}/${repository}/actions/runs/${run}`,
@@ -134,7 +134,6 @@ function readEvent(file: string | undefined): unknown {
   }
 }
 
-const member = (value: unknown, key: string): unknown => (isObject(value) ? own(value, key) : undefined);
 const filled = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
 const text = (value: unknown): string | undefined => (typeof value === "string" ? filled(value) : undefined);
 /** Of a new branch, the forges say zeros. */

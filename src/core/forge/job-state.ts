@@ -1,5 +1,5 @@
 import { DimsyncError } from "../model/errors.ts";
-import { isObject, own } from "../model/json/json.ts";
+import { memberAt } from "../model/json/json.ts";
 import type { Environment } from "../model/settings/env.ts";
 import type { CiEnvironment } from "./environment.ts";
 import { openProvider } from "./rest.ts";
@@ -59,4 +59,4 @@ function gitlabQuestion(jobUrl: string, { repository, runUrl }: CiEnvironment): 
 
 const after = (prefix: string, text: string): string => (text.startsWith(prefix) ? text.slice(prefix.length) : "");
 
-const member = (value: unknown, key: string): string => String(isObject(value) ? own(value, key) : undefined);
+const member = (value: unknown, key: string): string => String(memberAt(value, key));

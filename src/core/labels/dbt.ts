@@ -1,5 +1,5 @@
 import { nameMatcher } from "../kinds/patterns/names.ts";
-import { isObject, own, sameJson } from "../model/json/json.ts";
+import { isObject, memberAt, own, sameJson } from "../model/json/json.ts";
 import { DeepNesting, parseJson } from "../model/json/parse.ts";
 import type { LabelledColumn, LabelOrigin } from "../model/labels.ts";
 import type { DbtSource } from "../model/manifest.ts";
@@ -83,8 +83,7 @@ function parseManifest(text: string): ParsedManifest {
     if (error instanceof DeepNesting) return { refusal: error.message };
     return { refusal: text.trim() === "" ? "is empty" : "is not complete JSON: dbt may have been interrupted while it wrote it" };
   }
-  const metadata = isObject(manifest) ? own(manifest, "metadata") : undefined;
-  const schema = isObject(metadata) ? own(metadata, "dbt_schema_version") : undefined;
+  const schema = memberAt(manifest, "metadata", "dbt_schema_version");
   if (!isObject(manifest) || typeof schema !== "string")
     return { refusal: "is not a dbt manifest: it has no /metadata/dbt_schema_version" };
   const [, artifact, digits] = /\/dbt\/([\w-]+)\/v(\d+)\.json$/u.exec(schema) ?? [];
@@ -136,7 +135,7 @@ function describedTable(source: unknown): DescribedTable | undefined {
 }
 
 const nameOf = (column: unknown): string | undefined => {
-  const name = isObject(column) ? own(column, "name") : undefined;
+  const name = memberAt(column, "name");
   return typeof name === "string" ? name : undefined;
 };
 
@@ -232,11 +231,8 @@ function nearMarks({ meta, tags }: Marks, { where, labelFrom }: DbtSource): read
 }
 
 /** Undefined and null both mean that there is no value. */
-function valueAt(meta: Readonly<Record<string, unknown>>, path: readonly string[]): unknown {
-  let value: unknown = meta;
-  for (const key of path) value = isObject(value) ? own(value, key) : undefined;
-  return value ?? undefined;
-}
+const valueAt = (meta: Readonly<Record<string, unknown>>, path: readonly string[]): unknown =>
+  path.reduce<unknown>((at, key) => memberAt(at, key), meta) ?? undefined;
 
 const labelTexts = (value: unknown): readonly string[] =>
   typeof value === "number" || typeof value === "boolean" ? [String(value)] : [...new Set(textsIn(value))];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { manifestKindNamed, manifestKinds } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
-import { canonicalJson, isObject, type JsonObject, type JsonValue, own } from "../model/json/json.ts";
+import { canonicalJson, isObject, type JsonObject, type JsonValue, memberAt, own } from "../model/json/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
@@ -38,7 +38,7 @@ interface ManifestContext {
 export function readManifest(document: ValueDocument, place: SourceLocation, context: ManifestContext): ReadManifest {
   const { value: written, isInert } = document;
   const { variables, textLength, target } = context;
-  const found = isObject(written) ? own(written, "kind") : undefined;
+  const found = memberAt(written, "kind");
   const kind = typeof found === "string" ? found : undefined;
   const effective = makeEffective(written, place, { kind, variables, textLength, isInert });
   const validator = kind === undefined ? undefined : manifestValidators.get(kind);
@@ -53,8 +53,7 @@ function manifestOf(
   value: JsonValue,
   { place, problems, target }: Pick<ReadManifest, "place" | "problems"> & Pick<ManifestContext, "target">,
 ): ReadManifest {
-  const metadata = isObject(value) ? own(value, "metadata") : undefined;
-  const name = isObject(metadata) ? own(metadata, "name") : undefined;
+  const name = memberAt(value, "metadata", "name");
   const named = typeof name === "string" ? { name, address: toAddress(kind, name) } : undefined;
   const found = {
     kind,

@@ -1,5 +1,5 @@
 import { type Address, toAddress } from "../model/address.ts";
-import { isObject, own } from "../model/json/json.ts";
+import { isObject, memberAt } from "../model/json/json.ts";
 import { toPointer } from "../model/json/pointer.ts";
 import { type Locate, type Problem, placeText, problemAt, type SourceLocation } from "../model/problem.ts";
 import { enumerate } from "../text/describe.ts";
@@ -24,25 +24,24 @@ export interface ElsewhereManifest {
 /** What a document says if it belongs to other targets only. */
 export function elsewhereManifest(document: unknown, place: SourceLocation, target: string): ElsewhereManifest | undefined {
   const targets = listedTargets(document);
-  const name = own(metadataOf(document), "name");
-  const kind = isObject(document) ? own(document, "kind") : undefined;
+  const name = memberAt(document, "metadata", "name");
+  const kind = memberAt(document, "kind");
   if (targets === undefined || targets.includes(target) || typeof kind !== "string" || typeof name !== "string") return undefined;
-  const labels = own(metadataOf(document), "labels");
+  const labels = memberAt(document, "metadata", "labels");
   return { kind, name, address: toAddress(kind, name), targets, place, labels: isObject(labels) ? labels : {}, uses: usedIn(document) };
 }
 
 function usedIn(document: unknown): readonly string[] {
-  const spec = isObject(document) ? own(document, "spec") : undefined;
-  const rules: unknown = isObject(spec) ? own(spec, "rules") : undefined;
+  const rules = memberAt(document, "spec", "rules");
   return (Array.isArray(rules) ? rules : []).flatMap((rule: unknown) => {
-    const use = isObject(rule) ? own(rule, "use") : undefined;
+    const use = memberAt(rule, "use");
     return typeof use === "string" ? [use] : [];
   });
 }
 
 /** Names of targets in the metadata that the config does not have: the manifest would silently be in no target. */
 export function unknownTargets(document: unknown, place: SourceLocation, all: readonly string[]): readonly Problem[] {
-  const id = own(metadataOf(document), "id");
+  const id = memberAt(document, "metadata", "id");
   const named = [
     ...(listedTargets(document) ?? []).map((name, index) => ({
       name,
@@ -64,14 +63,9 @@ export function elsewhereText({ address, targets, place }: ElsewhereManifest, fr
   return `${address}, which is only in ${targetList(targets)} (${placeText({ file, line })}). Add this target to its metadata.targets, or set metadata.targets: [${targets.join(", ")}] in ${from}, too.`;
 }
 
-const metadataOf = (document: unknown): Readonly<Record<string, unknown>> => {
-  const metadata = isObject(document) ? own(document, "metadata") : undefined;
-  return isObject(metadata) ? metadata : {};
-};
-
 /** Undefined if there is no such list, or if it has errors, which the schema reports. */
 function listedTargets(document: unknown): readonly string[] | undefined {
-  const targets = own(metadataOf(document), "targets");
+  const targets = memberAt(document, "metadata", "targets");
   const isList = Array.isArray(targets) && targets.length > 0 && targets.every((name) => typeof name === "string");
   return isList ? (targets as readonly string[]) : undefined;
 }

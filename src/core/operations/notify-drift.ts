@@ -4,7 +4,7 @@ import { callWebhook, jsonHeaders, notificationBody } from "../drift/notify.ts";
 import { driftSummary } from "../drift/summary.ts";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
-import { isObject, own } from "../model/json/json.ts";
+import { memberAt } from "../model/json/json.ts";
 import { parseJson } from "../model/json/parse.ts";
 import type { Plan } from "../model/plan.ts";
 import type { NotifySettings } from "../model/settings/config.ts";
@@ -65,7 +65,7 @@ async function readLastNotified({ folder, target }: Settings): Promise<string | 
   const text = await readFile(join(stateFolder(folder), lastNotifiedFile(target)), "utf8").catch(() => "{}");
   try {
     const value: unknown = parseJson(text);
-    const fingerprint = isObject(value) ? own(value, "notified") : undefined;
+    const fingerprint = memberAt(value, "notified");
     return typeof fingerprint === "string" ? fingerprint : undefined;
   } catch {
     return undefined;

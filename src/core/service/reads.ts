@@ -2,7 +2,7 @@ import type { WireResponse } from "../http/exchange.ts";
 import { countOf, type Envelope, listOf, malformed, memberOf, openBare, openEnvelope, type Part, type Where } from "../model/decode.ts";
 import { isInCreation, readNow, readOr, ServiceError } from "../model/errors.ts";
 import { type ExtendedCall, isNotOffered } from "../model/extended.ts";
-import { defined, isObject, type JsonValue, own } from "../model/json/json.ts";
+import { defined, isObject, type JsonValue, memberAt, own } from "../model/json/json.ts";
 import { urlPath } from "../model/json/pointer.ts";
 import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry } from "../model/service.ts";
 import { decodeAuditEntry } from "./decode/resources.ts";
@@ -121,7 +121,7 @@ const noIntegration = "NotFound_Integration";
 
 /** `data: null` and `schemas: null` are answers of an integration whose schemas are not discovered yet. */
 function hasNoSchemas(response: JsonValue): boolean {
-  const data = isObject(response) ? own(response, "data") : undefined;
+  const data = memberAt(response, "data");
   return data === null || (isObject(data) && own(data, "schemas") === null);
 }
 
@@ -157,7 +157,7 @@ const unreadIn = (unread: readonly UnreadEntry[]): Pick<Listing<unknown>, "unrea
 /** An entry that the decoder refuses, by what it shows of itself. */
 function unreadEntry({ value, name: index = 0 }: Part, { message }: ServiceError): UnreadEntry {
   const shown = (name: string): string | undefined => {
-    const member = isObject(value) ? own(value, name) : undefined;
+    const member = memberAt(value, name);
     return typeof member === "string" && member !== "" ? member : Number.isSafeInteger(member) ? String(member) : undefined;
   };
   return { index: Number(index), ...defined({ id: shown("id"), name: shown("name") }), why: message };
@@ -261,9 +261,7 @@ function saysAll({ total, hasMore, nextCursor }: Paging, count: number): boolean
 
 function pagingOf(envelope: Envelope): Paging {
   const members = (name: string): readonly unknown[] =>
-    [envelope.data.value, envelope.top.value]
-      .map((value) => (isObject(value) ? own(value, name) : undefined))
-      .filter((value) => value !== undefined);
+    [envelope.data.value, envelope.top.value].map((value) => memberAt(value, name)).filter((value) => value !== undefined);
   const totals = [...members("totalItems"), ...members("total")];
   const cursor = members("nextCursor").find((value) => value === null || typeof value === "string" || typeof value === "number");
   return {

@@ -1,4 +1,4 @@
-import { isObject, own } from "../model/json/json.ts";
+import { isObject, memberAt, own } from "../model/json/json.ts";
 
 // Forms of an error body: `{ code, message }`; `message` as a text, a list of texts, or an object with code and message; `error`
 // likewise; `{ ok: false, error }`. Some come with a status of 2xx.
@@ -57,7 +57,7 @@ function refusalIn(response: unknown): Refusal {
   const codes = [response, message, error].flatMap((part) => (isObject(part) ? own(part, "code") : []));
   const code = codes.find((one): one is string => typeof one === "string" && one.trim() !== "" && !isNoCode(one));
   const texts = [message, error, own(response, "errors")].map((part) => textsIn(part)).find(({ length }) => length > 0);
-  const name = isObject(error) ? own(error, "name") : undefined;
+  const name = memberAt(error, "name");
   return { code, words: texts?.join("; ") ?? (typeof name === "string" ? name : undefined) };
 }
 

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { parse as parseLossless } from "lossless-json";
 import { malformed, type Where } from "../model/decode.ts";
-import { isObject, type JsonValue, own } from "../model/json/json.ts";
+import { isObject, type JsonValue, memberAt, own } from "../model/json/json.ts";
 import { DeepNesting, parseResponse } from "../model/json/parse.ts";
 import type { WriteAnswer } from "../model/service.ts";
 import { RefusedInBody, refusalDespiteStatus } from "./refusal.ts";
@@ -46,7 +46,7 @@ export function readWriteResponse(status: number, body: Buffer, where: Where): W
   // Some answers are the object itself, without an envelope.
   const isBare = own(envelope, "data") === undefined && typeof (own(envelope, "id") ?? own(envelope, "_id")) === "string";
   const data = (isBare ? envelope : own(envelope, "data")) as JsonValue | undefined;
-  const ids = { id: own(envelope, "id"), dataId: isObject(data) ? own(data, "id") : undefined };
+  const ids = { id: own(envelope, "id"), dataId: memberAt(data, "id") };
   const rounded = [ids.id, ids.dataId].some((id) => typeof id === "number" && !Number.isSafeInteger(id));
   const exact = rounded ? exactIds(body, where) : ids;
   const int64Id = decimalText(exact.id);
@@ -70,7 +70,7 @@ function exactIds(body: Buffer, where: Where): { readonly id: unknown; readonly 
   }
   if (!isObject(envelope)) return { id: undefined, dataId: undefined };
   const data = own(envelope, "data");
-  return { id: own(envelope, "id"), dataId: isObject(data) ? own(data, "id") : undefined };
+  return { id: own(envelope, "id"), dataId: memberAt(data, "id") };
 }
 
 function decimalText(id: unknown): string | undefined {

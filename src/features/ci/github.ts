@@ -1,6 +1,6 @@
 import type { Rest } from "../../core/forge/rest.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
-import { isObject, own } from "../../core/model/json/json.ts";
+import { isObject, memberAt, own } from "../../core/model/json/json.ts";
 import { once } from "../../core/model/maps.ts";
 import type { Comments } from "./comments.ts";
 import type { Issue, Issues } from "./issues.ts";
@@ -12,19 +12,16 @@ function ownership(rest: Rest): () => Promise<(of: Members) => boolean> {
       if (error instanceof DimsyncError && error.code !== "E_INTERRUPTED") return undefined;
       throw error;
     });
-    const login = memberAt(answer, ["data", "viewer", "login"]);
+    const login = memberAt(answer, "data", "viewer", "login");
     return typeof login === "string" ? login : "github-actions[bot]";
   });
   return async () => {
     const login = await viewer();
-    return (one) => memberAt(one, ["user", "login"]) === login;
+    return (one) => memberAt(one, "user", "login") === login;
   };
 }
 
 type Members = Readonly<Record<string, unknown>>;
-
-const memberAt = (value: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((at, key) => (isObject(at) ? own(at, key) : undefined), value);
 
 /** The comments of a pull request. `repository`: "owner/name". */
 export function pullRequestComments(rest: Rest, repository: string, number: string): Comments {
@@ -37,7 +34,7 @@ export function pullRequestComments(rest: Rest, repository: string, number: stri
         .filter(await isOwn())
         .map((comment) => ({ id: String(own(comment, "id")), body: String(own(comment, "body") ?? "") })),
     head: async () => {
-      const sha = memberAt(await rest.call("GET", `/repos/${repository}/pulls/${number}`), ["head", "sha"]);
+      const sha = memberAt(await rest.call("GET", `/repos/${repository}/pulls/${number}`), "head", "sha");
       return typeof sha === "string" ? sha : undefined;
     },
     create: async (body, isCreated) => void (await rest.call("POST", `${base}/${number}/comments`, { body: { body }, isCreated })),

@@ -1,5 +1,5 @@
 import type { Rest } from "../../core/forge/rest.ts";
-import { isObject, own } from "../../core/model/json/json.ts";
+import { isObject, memberAt, own } from "../../core/model/json/json.ts";
 import { once } from "../../core/model/maps.ts";
 import type { Comments } from "./comments.ts";
 import type { Issue, Issues } from "./issues.ts";
@@ -8,7 +8,7 @@ import type { Issue, Issues } from "./issues.ts";
 function ownership(rest: Rest): () => Promise<(of: Readonly<Record<string, unknown>>) => boolean> {
   const me = once(async () => {
     const user = await rest.call("GET", "/user");
-    return isObject(user) ? own(user, "id") : undefined;
+    return memberAt(user, "id");
   });
   return async () => {
     const id = await me();
@@ -32,7 +32,7 @@ export function mergeRequestComments(rest: Rest, project: string, iid: string): 
         .map((note) => ({ id: String(own(note, "id")), body: String(own(note, "body") ?? "") })),
     head: async () => {
       const found = await rest.call("GET", request);
-      const sha = isObject(found) ? own(found, "sha") : undefined;
+      const sha = memberAt(found, "sha");
       return typeof sha === "string" ? sha : undefined;
     },
     create: async (body, isCreated) => void (await rest.call("POST", base, { body: { body }, isCreated })),

@@ -3,7 +3,7 @@ import { integrations, tags, users } from "../../core/kinds/lists.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError, ProblemsError, readOr, ServiceError } from "../../core/model/errors.ts";
 import type { Exit } from "../../core/model/exit.ts";
-import { isObject, own } from "../../core/model/json/json.ts";
+import { memberAt } from "../../core/model/json/json.ts";
 import type { LiveIntegration } from "../../core/model/live.ts";
 import { addAll } from "../../core/model/maps.ts";
 import type { Plan } from "../../core/model/plan.ts";
@@ -184,8 +184,7 @@ async function pagingCheck(client: Client, { items, completeness }: Listing<Live
     (error) => error,
   );
   if (answer instanceof ServiceError) return ok(check, `Lists do not accept a limit (${answer.message})`);
-  const data = isObject(answer) ? own(answer, "data") : undefined;
-  const page = isObject(data) ? own(data, "items") : undefined;
+  const page = memberAt(answer, "data", "items");
   const count = Array.isArray(page) ? page.length : undefined;
   if (count === items.length) return ok(check, `GET /v1/integrations?limit=1 returned all ${count}: lists have no pages.`);
   return warn(

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
+import { isObject, type JsonObject, type JsonValue, memberAt } from "../../model/json/json.ts";
 import { fromPointer, isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
@@ -61,7 +61,7 @@ export function yamlProblems(source: Source, problems: readonly YamlProblem[]): 
 
 /** Names of the targets, in the order of the file. */
 export function targetNames(document: unknown): readonly string[] {
-  const targets = isObject(document) ? own(document, "targets") : undefined;
+  const targets = memberAt(document, "targets");
   return isObject(targets) ? Object.keys(targets) : [];
 }
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { manifestKinds } from "../../kinds/index.ts";
-import { isObject, own } from "../../model/json/json.ts";
+import { isObject, memberAt, own } from "../../model/json/json.ts";
 import { atPointer, fromPointer, type Pointer } from "../../model/json/pointer.ts";
 import { nearest } from "../../text/suggest.ts";
 
@@ -53,7 +53,7 @@ export function alternatives(parts: readonly Schema[], keyword: "oneOf" | "anyOf
     return Array.isArray(found) ? found : [];
   });
   return branches.flatMap((branch: unknown) => {
-    const required = isObject(branch) ? own(branch, "required") : undefined;
+    const required = memberAt(branch, "required");
     return Array.isArray(required) ? required.map(String) : [];
   });
 }

@@ -14,6 +14,10 @@ export function own<T>(object: Readonly<Record<string, T>> | undefined, key: str
   return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
+/** What is at a path of keys, as far as every value on it is a plain map with that member; else undefined. */
+export const memberAt = (value: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((at, key) => (isObject(at) ? own(at, key) : undefined), value);
+
 /** A map that accepts any key as an ordinary one (`record["__proto__"] = x` makes a member). */
 export function emptyRecord<T>(): Record<string, T> {
   return Object.create(null) as Record<string, T>;
