@@ -7,11 +7,11 @@ import { canonicalJson, defined, isObject, own } from "../model/json/json.ts";
 import type { List, PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
 import type { Settlement } from "../records/history.ts";
 import { bindCommand, resolveCommand } from "../text/shell.ts";
-import { cutEnd } from "../text/values.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { type Confirmation, confirmCreate, lookOnce, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import { type Ending, endingOf, learnLacking, notOffered, type Step, unreadBefore } from "./step.ts";
+import { answerText, pausesFor } from "./verify.ts";
 
 // A POST has no idempotency key and nothing can be deleted, so an object that is created twice
 // stays in the account twice. The protocol: 1. read that the object does not exist 2. write the
@@ -71,7 +71,7 @@ async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Pro
       const ending = lacking === undefined ? endingOf(error) : notOffered(lacking);
       return { ...ending, message: `${ending.message}${unwritten}` };
     }
-    return item.action === "create" ? created(sent, answer) : related(sent);
+    return item.action === "create" ? created(sent, answer) : related(sent, answer);
   }
 }
 
@@ -166,18 +166,18 @@ function recordIntent({ item, run, records }: Step, { method, path, body }: Plan
   });
 }
 
-/** Keeps the response's `data.id`, confirmed by a read; else the int64 `id` in decimal digits. */
+/** Keeps the response's `data.id`, confirmed by a read; else the id in its Location, or the int64 `id` in decimal digits. */
 async function created<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promise<Ending> {
   const { kind, records } = sent.step;
   const candidates = idsIn(answer);
   const [first] = candidates;
-  if (first === undefined) {
-    const words = answer.words === undefined ? "" : ` and the words ${JSON.stringify(cutEnd(answer.words, 200))}`;
-    const why = `The service accepted the create with status ${answer.status}${words}, without an id.`;
+  const accepted = `The service accepted the create with ${answerText(answer)}`;
+  if (first === undefined || (answer.status === 202 && (await isHiding(sent, first)))) {
+    const why = `${accepted}, ${first === undefined ? "without an id" : "and GET of the id in its response returns 404"}.`;
     return conclude(sent, await confirmCreate(sent, [], why), why);
   }
   // The first record of the id: without it, an asset can't be found again.
-  await settle(sent, { outcome: "answered", id: first });
+  if (answer.status !== 202 || kind.list === undefined) await settle(sent, { outcome: "answered", id: first });
   if (kind.list === undefined) {
     records.flush();
     return recordBinding(sent, first, "created");
@@ -186,11 +186,27 @@ async function created<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promi
   if ("id" in confirmed) return recordBinding(sent, confirmed.id, "created");
   if (confirmed.isFailed === true)
     return { ...(await recordBinding(sent, first, "created")), outcome: "failed", code: "E_CREATION_FAILED", message: confirmed.why };
-  const found = await confirmCreate(sent, candidates, confirmed.why);
-  if (found.state === "found" || found.alike > 1 || dataIdIn(answer) === undefined) return conclude(sent, found, confirmed.why);
+  const why = answer.status === 202 ? `${accepted}. ${confirmed.why}` : confirmed.why;
+  const found = await confirmCreate(sent, candidates, why);
+  // The id in an answer with 202 can be that of a job.
+  const isCertain = dataIdIn(answer) !== undefined && answer.status !== 202;
+  if (found.state === "found" || found.alike > 1 || !isCertain) return conclude(sent, found, why);
   // An id that was answered is never unknown.
   sent.step.remember(kind.list, kind.list.inCreation?.(first) ?? { id: first, name: undefined });
   return { ...(await recordBinding(sent, first, "created")), message: `${confirmed.why} The id of the response is recorded.` };
+}
+
+/** Whether the service can show an object of a kind without a list, and does not show this id for `settleSeconds`. */
+async function isHiding<Live>({ step: { kind, run } }: SentCreate<Live>, id: string): Promise<boolean> {
+  const { one } = kind.liveView ?? {};
+  const { reads } = run.writer;
+  if (kind.list !== undefined || one === undefined) return false;
+  for (const pauseMs of pausesFor(run.project.settings.client.settleMs)) {
+    if (pauseMs > 0) await run.clock.sleep(pauseMs, run.signal);
+    const isFound = (await readIfPossible(() => one.read(id, reads))) !== undefined;
+    if (isFound || (one.call !== undefined && reads.offers?.(one.call) !== true)) return false;
+  }
+  return true;
 }
 
 function dataIdIn({ data }: WriteAnswer): string | undefined {
@@ -199,7 +215,11 @@ function dataIdIn({ data }: WriteAnswer): string | undefined {
 }
 
 const idsIn = (answer: WriteAnswer): readonly string[] => [
-  ...new Set([dataIdIn(answer), answer.int64Id].flatMap((id) => (id === undefined || id === "" ? [] : [id]))),
+  ...new Set(
+    [...(answer.status === 202 ? [answer.locatedId] : []), dataIdIn(answer), answer.locatedId, answer.int64Id].flatMap((id) =>
+      id === undefined || id === "" ? [] : [id],
+    ),
+  ),
 ];
 
 async function confirmById<Live>(
@@ -223,8 +243,8 @@ async function confirmById<Live>(
   }
 }
 
-async function related<Live>(sent: SentCreate<Live>): Promise<Ending> {
-  const why = "The service accepted the relation, but the tag does not show it.";
+async function related<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promise<Ending> {
+  const why = `The service accepted the relation with ${answerText(answer)}, but the tag does not show it.`;
   const found = await confirmCreate(sent, [], why);
   if (found.state !== "found") return conclude(sent, found, why);
   return { outcome: "done", ...messageIf(await settle(sent, { outcome: "created" })) };

@@ -17,7 +17,8 @@ import {
   type Step,
   unreadBefore,
 } from "./step.ts";
-import { pausesFor, sendUpdate } from "./update.ts";
+import { sendUpdate } from "./update.ts";
+import { pausesFor } from "./verify.ts";
 
 /**
  * Sends the requests of the items: each item after those that it depends on, one at a time per live

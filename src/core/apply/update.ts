@@ -8,11 +8,11 @@ import type { Item, NotKept } from "../model/plan.ts";
 import type { PlannedRequest, WriteAnswer } from "../model/service.ts";
 import { secretsIn } from "../model/settings/secret.ts";
 import { backoffMs } from "../service/retry.ts";
-import { cutEnd, differsInSpace } from "../text/values.ts";
+import { differsInSpace } from "../text/values.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import { type Ending, type Step, unreadBefore } from "./step.ts";
-import { describeStale, exposesOther, listPointers, staleNodes, type Verification, verifyWrite } from "./verify.ts";
+import { answerText, describeStale, exposesOther, listPointers, pausesFor, staleNodes, type Verification, verifyWrite } from "./verify.ts";
 
 // PUT and PATCH state the desired values, so sending one twice has the effect of sending it once.
 // Still, the touched nodes are read first, and after an unclear failure the request is sent again
@@ -212,15 +212,6 @@ function withoutUnshown<Live>(unseen: readonly Pointer[], { item, update }: Upda
   return unseen.filter((pointer) => !unshown.has(pointer));
 }
 
-/** The pauses before each of the reads that look for the effect of a write, together at most this long. A read may show the state before the write. */
-export function* pausesFor(milliseconds: number): Generator<number> {
-  yield 0;
-  for (let left = milliseconds, pauseMs = 500; left > 0; left -= pauseMs, pauseMs = Math.min(2 * pauseMs, 10_000)) {
-    pauseMs = Math.min(pauseMs, left);
-    yield pauseMs;
-  }
-}
-
 /**
  * Compares what the response (or a read) shows with the values of the body and with the state before. Reads decide what a response leaves open.
  * `accepted`: a response that shows nothing.
@@ -298,9 +289,6 @@ function unreachedEnding({ different, unseen, unintended }: Found, accepted: Wri
 
 const acceptedText = (answer: WriteAnswer): string =>
   `Accepted, not visible yet: the service answered the request with ${answerText(answer)}, and until now`;
-
-const answerText = ({ status, words }: WriteAnswer): string =>
-  `status ${status}${words === undefined ? "" : ` and the words ${JSON.stringify(cutEnd(words, 200))}`}`;
 
 async function compared<Live>(step: UpdateStep<Live>, body: JsonObject, live: Live): Promise<Found> {
   const { item, update, live: before } = step;

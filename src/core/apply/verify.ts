@@ -2,6 +2,7 @@ import { eachChange } from "../model/changes.ts";
 import { isObject, type JsonObject, type JsonValue, own, sameJson } from "../model/json/json.ts";
 import { escaped, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
+import type { WriteAnswer } from "../model/service.ts";
 import { isSecretReference } from "../model/settings/secret.ts";
 import { andMore, moreOf } from "../text/lists.ts";
 import { cutEnd } from "../text/values.ts";
@@ -108,3 +109,16 @@ export function listPointers(pointers: readonly Pointer[]): string {
 function short(value: JsonValue | undefined): string {
   return value === undefined ? "absent" : cutEnd(JSON.stringify(value), 80);
 }
+
+/** The pauses before each of the reads that look for the effect of a write, together at most this long. A read may show the state before the write. */
+export function* pausesFor(milliseconds: number): Generator<number> {
+  yield 0;
+  for (let left = milliseconds, pauseMs = 500; left > 0; left -= pauseMs, pauseMs = Math.min(2 * pauseMs, 10_000)) {
+    pauseMs = Math.min(pauseMs, left);
+    yield pauseMs;
+  }
+}
+
+/** "status 202 and the words "The change is being applied"": a response, as a sentence names it. */
+export const answerText = ({ status, words }: WriteAnswer): string =>
+  `status ${status}${words === undefined ? "" : ` and the words ${JSON.stringify(cutEnd(words, 200))}`}`;

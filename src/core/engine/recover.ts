@@ -160,7 +160,7 @@ export function unknownOutcome(address: Address, { why, id }: Unknown): Blocked 
   return {
     address,
     code: "E_UNKNOWN_OUTCOME",
-    message: `An earlier run sent a create for it and never received the response. ${why} It is not sent again until you resolve it.`,
+    message: `An earlier run sent a create for it, and no response showed whether it was created. ${why} It is not sent again until you resolve it.`,
     command: resolveCommand(address, id),
   };
 }

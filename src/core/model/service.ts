@@ -108,6 +108,8 @@ export interface WriteAnswer {
   readonly status: number;
   readonly data: JsonValue | undefined;
   readonly int64Id: string | undefined;
+  /** The id of an object below the path of the request, to which the header Location points. */
+  readonly locatedId?: string;
   /** What the service says of it. */
   readonly words?: string;
   /** The response has no body: it was accepted, and nothing shows what was stored. */

@@ -157,11 +157,18 @@ async function sendOver(
     body: bytes,
     beforeSend,
     secrets,
-    read({ status, body: answer }) {
+    read({ status, body: answer, headers }) {
       const { words, ...rest } = readWriteResponse(status, answer, where);
-      return { ...rest, ...defined({ words: words && withoutEchoes(printable(words), [...secrets, apiKey.reveal()]) }) };
+      const shown = words && withoutEchoes(printable(words), [...secrets, apiKey.reveal()]);
+      return { ...rest, ...defined({ words: shown, locatedId: idBelow(path, headers["location"]) }) };
     },
   });
+}
+
+/** The one segment that a location has after the path, such as the id of a created object. */
+function idBelow(path: string, location: unknown): string | undefined {
+  const [, id] = typeof location === "string" ? (location.split(/[?#]/u)[0]?.split(`${path}/`) ?? []) : [];
+  return id !== undefined && /^[\w-]+$/u.test(id) ? id : undefined;
 }
 
 async function rawOver(exchange: SendRequest, path: string): Promise<JsonValue> {

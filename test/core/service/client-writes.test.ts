@@ -52,6 +52,18 @@ describe("ids keep every digit", () => {
   });
 });
 
+test("a Location below the path of the request names the created object", async () => {
+  for (const [location, id] of [
+    ["/v1/integrations/6a4f", "6a4f"],
+    ["https://api.example.com/v1/integrations/6a4f?x=1", "6a4f"],
+    ["/v1/jobs/7", undefined],
+    ["/v1/integrations/a/b", undefined],
+  ] as const) {
+    const service = await serve((_request, response) => json(response, {}, 202, { location }));
+    expect((await clientFor(service.url).send(create)).locatedId).toBe(id);
+  }
+});
+
 describe("a write that may have been executed is sent once and reported so", () => {
   const rows: Record<string, [act: (socket: import("node:net").Socket) => void, code: string]> = {
     "reset after the request": [(socket) => socket.resetAndDestroy(), "E_SERVICE_UNREACHABLE"],

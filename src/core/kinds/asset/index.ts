@@ -189,7 +189,7 @@ function identify(manifest: Manifest<AssetSpec>, account: Account): Identity {
 
 function ofDuplicate(manifest: Manifest<AssetSpec>, { address, id, hasManifest }: Duplicate, { goneIds }: Account): Identity {
   if (id === undefined) {
-    const message = `An earlier run sent a create for ${address}, which has the same name and type, and never received the response. Nothing is created until you resolve it.`;
+    const message = `An earlier run sent a create for ${address}, which has the same name and type, and no response showed whether it was created. Nothing is created until you resolve it.`;
     return blocked("E_UNKNOWN_OUTCOME", message, resolveCommand(address));
   }
   if (!hasManifest) return goneIds.has(id) ? { state: "gone", id } : { state: "found", id, by: "renamed" };
