@@ -115,12 +115,10 @@ export const readAccount = async (database: Database, target: string): Promise<A
   (await listAccounts(database, target))[0];
 
 /** The last DriftReport of the account. */
-export const readReport = async ({ rows }: Database, target: string): Promise<Plan | undefined> =>
-  (
-    await rows<{ readonly report: Plan }>("select report::json from dimsync_controller.account where target = $1 and report is not null", [
-      target,
-    ])
-  )[0]?.report;
+export async function readReport({ rows }: Database, target: string): Promise<Plan | undefined> {
+  const sql = "select report::json from dimsync_controller.account where target = $1 and report is not null";
+  return (await rows<{ readonly report: Plan }>(sql, [target]))[0]?.report;
+}
 
 export interface Commit {
   readonly id: string;
@@ -149,13 +147,14 @@ export async function storeFound(
   before: Account,
   { known, exposed: open, error, locked, commit, ms }: Found & { readonly commit: Commit | undefined; readonly ms: number },
 ): Promise<boolean> {
-  // Of a check that could not read the account, what was known stays.
-  const { exposed, differences, manual, policy, findings } = known ?? before;
   const isOpen = ({ address, path }: Repair): boolean => open?.some((one) => one.address === address && one.path === path) ?? true;
   // Also those that a worker sent that was killed.
   const doneAt = new Date(Date.parse(before.readAt) + ms).toISOString();
   const repairs = before.repairs.map((repair) => (repair.doneAt !== undefined || isOpen(repair) ? repair : { ...repair, doneAt }));
+  // Of a check that could not read the account, what was known stays.
+  const { findings, ...counts } = { ...before, ...known, report: undefined };
   const texts = { findings: JSON.stringify(findings.slice(0, mostFindings)), repairs: JSON.stringify(repairs) };
+  const of = { ms: Math.round(ms), commit: commit?.id, commit_at: commit?.at };
   const stored = await rows(
     `update dimsync_controller.account a set version = version + 1, error = f.error, locked = f.locked, duration_ms = f.ms, findings = f.findings,
       repairs = f.repairs, sending = null, exposed = f.exposed, differences = f.differences, manual = f.manual, policy = f.policy, report = coalesce($4, report),
@@ -168,33 +167,16 @@ export async function storeFound(
     [
       before.target,
       before.version,
-      jsonParameter({
-        error,
-        locked,
-        exposed,
-        differences,
-        manual,
-        policy,
-        ms: Math.round(ms),
-        commit: commit?.id,
-        commit_at: commit?.at,
-        ...texts,
-      }),
+      jsonParameter({ ...counts, ...texts, ...of, error, locked }),
       known === undefined ? null : JSON.stringify(known.report),
     ],
   );
   return stored.length > 0;
 }
 
-/** Stores repairs, with what is being sent. False if another worker has written meanwhile. */
-export const storeRepairs = async (
-  { rows }: Database,
-  { target, version }: Account,
-  { repairs, sending, notified }: Pick<Account, "repairs" | "sending" | "notified">,
-): Promise<boolean> =>
-  (
-    await rows(
-      "update dimsync_controller.account set version = version + 1, repairs = $3, sending = $4, notified = $5 where target = $1 and version = $2 returning 1",
-      [target, version, JSON.stringify(repairs), sending, notified],
-    )
-  ).length > 0;
+/** Stores the repairs of the account, what is being sent, and what the webhook accepted. False if another worker has written meanwhile. */
+export async function storeRepairs({ rows }: Database, { target, version, repairs, sending, notified }: Account): Promise<boolean> {
+  const set = "version = version + 1, repairs = $3, sending = $4, notified = $5";
+  const sql = `update dimsync_controller.account set ${set} where target = $1 and version = $2 returning 1`;
+  return (await rows(sql, [target, version, JSON.stringify(repairs), sending, notified])).length > 0;
+}

@@ -48,7 +48,7 @@ export async function checkAccount(account: Account, options: CheckOptions): Pro
   const { project, error: unloaded } = target;
   let before = account;
   const begin = async (repairs: readonly Repair[], sending: string): Promise<boolean> => {
-    const isBegun = await storeRepairs(database, before, { ...before, repairs, sending });
+    const isBegun = await storeRepairs(database, { ...before, repairs, sending });
     if (isBegun) before = { ...before, version: before.version + 1, repairs };
     return isBegun;
   };

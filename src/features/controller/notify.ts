@@ -19,8 +19,7 @@ export async function notify(
   const { notify: webhook, target } = settings;
   const account = webhook && (await readAccount(database, target));
   if (webhook === undefined || account === undefined) return;
-  const done = repairsOf(account, 7);
-  const repaired = done.filter(({ isTold }) => isTold !== true);
+  const repaired = repairsOf(account, 7).filter(({ isTold }) => isTold !== true);
   const { error, known } = found;
   const summary = known && driftSummary(known.report);
   const fingerprint = error ?? summary?.fingerprint ?? "";
@@ -31,12 +30,8 @@ export async function notify(
     signal.throwIfAborted();
     return errorText(thrown);
   });
-  const told = {
-    repairs: account.repairs.map((one) => (one.doneAt === undefined ? one : { ...one, isTold: true })),
-    sending: null,
-    notified: fingerprint,
-  };
-  if (failure === undefined) await storeRepairs(database, account, told);
+  const repairs = account.repairs.map((one) => (one.doneAt === undefined ? one : { ...one, isTold: true }));
+  if (failure === undefined) await storeRepairs(database, { ...account, repairs, notified: fingerprint });
   else log(`The webhook was not notified: ${failure}. The next check tries again.`, { level: "warn", account: target });
 }
 

@@ -1,5 +1,6 @@
 // The rules of continuous checks hold with PostgreSQL and with the embedded database: what a check stores, repairs, tells and refuses.
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { servePage } from "../../../src/features/controller/server.ts";
 import { dimsync } from "../../cli/built-cli.ts";
 import { git } from "../../support/git/remote.ts";
 import { serve } from "../../support/loopback.ts";
@@ -44,6 +45,42 @@ describe.each(databases)("with %s", (_name, database, missing) => {
     expect((await worker.row())?.repairs).toMatchObject([what]);
     await worker.check();
     expect(writes(under)).toBe(1);
+  });
+
+  test("two workers that check an account at the same moment repair it once", missing, async () => {
+    const under = await project();
+    const first = await startWorker(under);
+    const second = await startWorker(under, { database: first.database });
+    await Promise.all([first.check(), second.check()]);
+    expect([writes(under), under.isReadable(), (await first.row())?.repairs.length]).toEqual([1, false, 1]);
+    expect([...first.log, ...second.log].join("\n")).toContain("Another worker has checked the account meanwhile");
+  });
+
+  test("what a manifest changed since the last apply gets nobody's name", missing, async () => {
+    const under = await project({ targets: { test: { every: "1m" } }, columns: "email: { hashed: false }" });
+    expect(await dimsync(["apply", "--yes", "-t", "test"], { cwd: under.folder, env: under.env })).toMatchObject({ code: 0 });
+    under.commit("manifests/all.yaml", ordersManifest("email: { hashed: true }"));
+    under.hash(true);
+    under.hash(false);
+    const found = await (await startWorker(under)).check();
+    expect(found?.findings).toEqual([expect.not.objectContaining({ actor: expect.anything() })]);
+    expect(found?.findings[0]?.event).toBe(undefined);
+  });
+
+  test("the page of an account has the report of its last check, and no secret", missing, async () => {
+    const under = await project();
+    under.service.mutate(({ integrations: [orders] }) => {
+      if (orders !== undefined) orders.name = `see ${under.env["KEY"]}`;
+    });
+    const worker = await startWorker(under, { maxMode: "report" });
+    await worker.check();
+    const page = await servePage(worker.database, { listen: "127.0.0.1:0", token: "" });
+    onTestFinished(page.close);
+    const get = async (path: string): Promise<string> => await (await fetch(page.url + path)).text();
+    expect(JSON.parse(await get("/api/accounts/test")).report).toMatchObject({ kind: "DriftReport", target: "test" });
+    expect(await get("/accounts/test")).toContain("Schemas/orders");
+    const all = await Promise.all(["/", "/accounts/test", "/api/accounts", "/api/accounts/test", "/metrics"].map(get));
+    expect(all.filter((text) => text.includes("canary"))).toEqual([]);
   });
 
   test("--max-mode report sends nothing, whatever the mode of the account", missing, async () => {

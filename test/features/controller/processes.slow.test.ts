@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { readAccount } from "../../../src/features/controller/accounts.ts";
 import { openStore } from "../../../src/features/controller/database.ts";
@@ -79,6 +80,21 @@ test("four processes that start at the same moment on an empty database all come
   for (const { child, log } of processes) expect([child.exitCode, log()]).toEqual([null, expect.stringContaining("works with PostgreSQL")]);
   for (const { child } of processes) child.kill("SIGTERM");
   for (const { end } of processes) expect(await end).toMatchObject({ code: 0 });
+});
+
+test("at most four accounts of one host are checked at once, by all workers together", async () => {
+  const targets = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`t${index}`, { every: "1m" }]));
+  const under = await project({ targets, faults: ["GET .*=delay:15000"] });
+  for (let worker = 0; worker < 3; worker++) startProcess(under);
+  const { sql } = await stored(under);
+  const active = async () => (await sql("select 1 from dimsync_queue.job where state = 'active'")).length;
+  await vi.waitFor(async () => expect(await active()).toBe(4), waiting);
+  const seen: number[] = [];
+  while (seen.length < 20) {
+    seen.push(await active());
+    await sleep(250);
+  }
+  expect(Math.max(...seen)).toBe(4);
 });
 
 test("a worker that is killed in a repair: another one repairs once, and names it", async () => {
