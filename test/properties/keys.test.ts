@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { attribute } from "../../src/core/drift/attribution.ts";
-import { compareUnits } from "../../src/core/engine/compare.ts";
+import { compare } from "../../src/core/engine/compare.ts";
 import { groupProblems } from "../../src/core/engine/group-problems.ts";
 import { numbered } from "../../src/core/engine/number-items.ts";
-import { type BaseView, unitsByObject } from "../../src/core/engine/origin.ts";
+import { pairsByObject, type Reviewed } from "../../src/core/engine/origin.ts";
 import { cachedReads, heldReads } from "../../src/core/engine/reads/cached-reads.ts";
 import { everything } from "../../src/core/engine/scope.ts";
 import type { Account } from "../../src/core/kinds/kind.ts";
@@ -39,7 +39,7 @@ import { wordsOf } from "../../src/core/render/report/words.ts";
 import { draft } from "../core/engine/drafts.ts";
 import { compareFleet, config } from "../core/kinds/schema-config/fleet.ts";
 import { item, plan } from "../core/render/plans.ts";
-import { accountViewOf, liveIntegration, resourceOf } from "../support/accounts/view.ts";
+import { accountViewOf, comparingRun, liveIntegration, resourceOf } from "../support/accounts/view.ts";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 
@@ -327,25 +327,18 @@ async function itemsOf({ before, now, trees, labels: ofColumns }: Fleet, only?: 
   const configs = [configOf(now)];
   const account = viewOf(configs);
   const atBase = viewOf([configOf(before)]);
-  const base: BaseView = {
+  const base: Reviewed = {
     account: atBase,
-    unitByObject: unitsByObject(atBase),
+    pairs: pairsByObject(atBase),
     locate,
-    ignored: () => false,
     isComplete: true,
     isNow: false,
+    problems: [],
   };
   const reads = { schemas: async (id: string) => ({ tree: trees[Number(id.slice(3))] ?? {} }) };
-  const { found } = await compareUnits({
-    observed: { account, problems: [], unreadLists: new Set(), entries: new Map(), suspicions: [], complete: true },
-    compared: configs,
-    scope: { ...everything, unit: (address) => only === undefined || address === `Schemas/shop-${only}` },
-    reads: cachedReads(reads as unknown as Reads),
-    ...{ onProgress: undefined, base, concurrency: 1, signal: new AbortController().signal },
-    needs: { policyColumns: () => undefined, claimColumns: () => undefined, isNew: () => false },
-    checkUnit: () => {},
-  });
-  const drafts = found.flatMap(({ items }) => items);
+  const scope = { ...everything, unit: (address: string) => only === undefined || address === `Schemas/shop-${only}` };
+  const { differences } = await compare({ run: comparingRun(reads, { scope }), account, reviewed: base, checks: [] });
+  const drafts = differences.flatMap(({ items }) => items);
   return { drafts, items: numbered(drafts, { kind: "Plan", locate }), base, account };
 }
 
@@ -370,11 +363,11 @@ test("the removed cause of a change is the one that is found for it alone, with 
   await fc.assert(
     fc.asyncProperty(fleet, async (made) => {
       const { drafts, base, account } = await itemsOf(made);
-      const units = unitsByObject(account);
+      const units = pairsByObject(account);
       for (const { liveId = "", changes } of drafts) {
         const key = `SchemaConfig ${liveId}`;
-        const unitIn = (all: BaseView["unitByObject"]) => all.get(key)?.unit as SchemaConfigUnit; // the only kind here
-        const change = { before: unitIn(base.unitByObject), now: unitIn(units) };
+        const unitIn = (all: Reviewed["pairs"]) => all.get(key)?.unit as SchemaConfigUnit; // the only kind here
+        const change = { before: unitIn(base.pairs), now: unitIn(units) };
         const live = made.trees[Number(liveId.slice(3))] ?? {};
         for (const path of paths)
           for (const field of fieldsOf(path)) {

@@ -1,6 +1,6 @@
 import { planExit } from "../engine/exit-codes.ts";
 import { plan } from "../engine/pipeline.ts";
-import { recover } from "../engine/recover.ts";
+import { recoverCreates } from "../engine/recover.ts";
 import type { WriteRun } from "../engine/run.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Kept } from "../model/kept.ts";
@@ -91,7 +91,7 @@ function resolveSecrets({ writer }: WriteRun, plan: Plan): Promise<ReadonlyMap<s
 async function closeSettled({ records, reads, writer }: WriteRun): Promise<void> {
   const { open, bindings } = records();
   if (open.length === 0) return;
-  const { settled } = await recover(open, bindings, reads);
+  const { settled } = await recoverCreates(open, bindings, reads);
   for (const { entryId, id } of settled)
     await writer.records.settle(entryId, { outcome: "recovered", ...(id === undefined ? {} : { id }) }).catch((error: unknown) => {
       if (!(error instanceof DimsyncError)) throw error;

@@ -2,70 +2,84 @@ import { isDeepStrictEqual } from "node:util";
 import pLimit from "p-limit";
 import { kinds, lists } from "../kinds/index.ts";
 import { type Account, type DiffResult, emptyDiff, type Kind, type Pair, type ReadNeeds, type Unit } from "../kinds/kind.ts";
+import { integrations } from "../kinds/lists.ts";
+import { scan, tablesToRead, unknownColumns, withColumns } from "../kinds/schemas.ts";
 import type { Address } from "../model/address.ts";
 import { isFailedCreation, ServiceError } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
 import type { Manifest } from "../model/manifest.ts";
 import { type Blocked, type DraftItem, isOfRelation } from "../model/plan.ts";
 import { turn } from "../model/runtime/clock.ts";
-import type { OnProgress } from "../model/runtime/progress.ts";
-import type { Reads } from "../model/service.ts";
-import type { CheckedUnit } from "./checks/policies.ts";
-import { creationFailed, failedRead, type ObservedAccount } from "./observe.ts";
-import { type BaseView, objectOf, withOrigin } from "./origin.ts";
+import type { Check, CheckInput, ComparedPair, Comparison, SeenIntegration } from "./checks/check.ts";
+import { creationFailed, failedRead } from "./observe.ts";
+import { objectOf, schemasAtBase, withOrigin } from "./origin.ts";
 import { holdOthers } from "./protect-only.ts";
+import { columnBudget } from "./reads/cached-reads.ts";
+import type { Run } from "./run.ts";
 import type { Scope } from "./scope.ts";
 
-/** The differences of all compared units, in the order of kinds and addresses. */
-export interface Compared {
-  readonly found: readonly DiffResult[];
-  /** The addresses of all units of the compared manifests, in scope or not. */
-  readonly parts: readonly Address[];
-  /** The live objects of all units, in scope or not (`objectOf`). */
-  readonly objects: ReadonlySet<string>;
-  /** Units without a difference. */
-  readonly equal: readonly Address[];
-  /** The live objects that were compared, one per unit. */
-  readonly liveIds: readonly string[];
-  /** Those of them that are integrations whose schemas were read. */
-  readonly configured: readonly string[];
-  readonly complete: boolean;
-}
-
-interface ComparisonInput {
-  readonly observed: ObservedAccount;
-  readonly compared: readonly Manifest[];
-  readonly scope: Scope;
-  readonly reads: Reads;
-  readonly onProgress: OnProgress | undefined;
-  readonly base: BaseView | undefined;
-  /** Whether only protecting changes are sent. */
-  readonly protectOnly?: boolean;
-  /** How many units are read and compared at a time, and so how many live objects are in memory. */
-  readonly concurrency: number;
-  readonly needs: ReadNeeds;
-  /** Called with every live object while it is in memory, and with its differences. */
-  readonly checkUnit: (compared: CheckedUnit) => void;
-  /** Aborted: nothing more is compared, as if its reads had failed. */
-  readonly signal: AbortSignal;
+interface CompareInput extends CheckInput {
+  readonly checks: readonly Check[];
 }
 
 /**
- * Reads and compares unit by unit. A live object is in memory only while it is compared, so memory
- * grows with the largest object and the number of differences, not with the account. The limit
- * here is necessary although the client has one: the client's queue takes the first read of every
- * unit before the second read of any, so all schemas would be in memory at once.
+ * Reads and compares pair by pair, and shows each to the checks. A live object is in memory only while it is compared, so memory
+ * grows with the largest object and the number of differences, not with the account.
  */
-export async function compareUnits(input: ComparisonInput): Promise<Compared> {
-  const { concurrency, onProgress } = input;
-  const { asked, before, parts, objects } = unitsOf(input);
+export async function compare({ run, account: observed, reviewed, checks }: CompareInput): Promise<Comparison> {
+  const account: Account = { ...observed, base: reviewed && schemasAtBase(reviewed) };
+  const needs = needsOf(run, account, checks);
+  const pairs = await comparePairs({ run, account, reviewed, checks, needs });
+  const others = await seeOthers(pairs.seen, { run, checks, needs });
+  const { found, failed, seen: _, ...rest } = pairs;
+  const differences = [...found.map((one) => blockOutsideScope(one, run.options.scope)), ...others.map((one) => one.found)];
+  return { ...rest, differences, complete: !failed && others.every((one) => !one.failed), needs };
+}
+
+function needsOf({ rounds, clock }: Run, account: Account, checks: readonly Check[]): ReadNeeds {
+  const { byId } = account.list(integrations);
+  return {
+    policyColumns(id) {
+      const tests = checks.flatMap(({ columns }) => columns?.(id) ?? []);
+      return tests.length === 0 ? undefined : (...table) => tests.some((test) => test(...table));
+    },
+    claimColumns: columnBudget(),
+    isNew: (id) => rounds.fresh.has(id) || isRecent(byId.get(id)?.createdAt, clock.now()),
+  };
+}
+
+/** An integration of an earlier run, or of somebody else, may still be in creation for this long. */
+const newForMs = 60 * 60 * 1000;
+
+const isRecent = (createdAt: string | undefined, now: Date): boolean =>
+  createdAt !== undefined && Math.abs(now.getTime() - Date.parse(createdAt)) < newForMs;
+
+interface PairsInput extends CompareInput {
+  readonly needs: ReadNeeds;
+}
+
+interface ComparedPairs extends Pick<Comparison, "parts" | "objects" | "equal" | "liveIds"> {
+  readonly found: readonly DiffResult[];
+  /** The integrations whose schemas were read, by id. */
+  readonly seen: ReadonlySet<string>;
+  /** Whether a read failed. */
+  readonly failed: boolean;
+}
+
+/**
+ * The limit is necessary although the client has one: the client's queue takes the first read of every
+ * pair before the second read of any, so all schemas would be in memory at once.
+ */
+async function comparePairs(input: PairsInput): Promise<ComparedPairs> {
+  const { onProgress, project } = input.run;
+  const { asked, before, parts, objects } = pairsOf(input);
   const total = asked.length;
-  const limit = pLimit(concurrency);
+  const limit = pLimit(project.settings.client.concurrency);
   const shared = newSharing();
   let done = 0;
-  const compareNext = async (one: Pair): Promise<ComparedUnit> => {
+  const compareNext = async (one: Pair): Promise<Compared> => {
     try {
-      const compared = await compareUnit(one, input);
+      const compared = await comparePair(one, input);
       return { ...compared, found: { ...compared.found, items: compared.found.items.map(shared) } };
     } finally {
       done++;
@@ -74,18 +88,17 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   };
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
   const liveIds = asked.flatMap(({ unit }) => unit.liveId ?? []);
-  const configured = asked.flatMap(({ kind, unit }) => (kind.schemas !== undefined ? (unit.liveId ?? []) : []));
-  // From here on only the queue holds the units, so that each can be collected once it is compared.
+  const seen = new Set(asked.flatMap(({ kind, unit }) => (kind.schemas !== undefined ? (unit.liveId ?? []) : [])));
+  // From here on only the queue holds the pairs, so that each can be collected once it is compared.
   const after = await Promise.all(asked.splice(0).map((one) => limit(() => compareNext(one))));
-  const found = after.map((one) => one.found);
   return {
-    found: [...before, ...found, ...conclusions(after)],
+    found: [...before, ...after.map(({ found }) => found), ...conclusions(after)],
     parts,
     objects,
-    equal: after.flatMap(({ equal }) => equal ?? []),
+    equal: after.filter(({ isEqual }) => isEqual === true).length,
     liveIds,
-    configured,
-    complete: after.every(({ failed }) => !failed),
+    seen,
+    failed: after.some(({ failed }) => failed === true),
   };
 }
 
@@ -105,42 +118,73 @@ function newSharing(): (item: DraftItem) => DraftItem {
 
 const sharedValue = <T>(value: T, last: T | undefined): T => (last !== undefined && isDeepStrictEqual(value, last) ? last : value);
 
-interface ComparedUnit {
-  readonly kind: Kind;
+/** What one read and comparison found. */
+interface Compared {
   readonly found: DiffResult;
-  /** The unit's address, if it has no difference. */
-  readonly equal?: Address;
-  readonly failed: boolean;
+  readonly kind?: Kind;
+  readonly isEqual?: boolean;
+  /** Whether a read failed. */
+  readonly failed?: boolean;
 }
 
-async function compareUnit({ kind, unit }: Pair, input: ComparisonInput): Promise<ComparedUnit> {
-  const { observed, reads, needs, checkUnit, base, protectOnly } = input;
-  const { account } = observed;
+async function comparePair({ kind, unit }: Pair, { run, account, reviewed, checks, needs }: PairsInput): Promise<Compared> {
   try {
     await turn();
-    throwIfInterrupted(input.signal);
-    const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads, needs);
+    throwIfInterrupted(run.signal);
+    const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, run.reads, needs);
     const all = withLiveName(withoutIgnored(kind.diff(unit, live, account), account), unit, account);
-    const found = protectOnly === true ? holdOthers(all) : all;
-    checkUnit({ kind, unit, live, difference: found });
-    if (isEqual(all)) return { kind, found, equal: unit.address, failed: false };
-    const isTraced = base !== undefined || account.isDrift;
-    return { kind, found: isTraced ? withOrigin(found, { kind, unit, live }, base) : found, failed: false };
+    const found = run.options.protectOnly === true ? holdOthers(all) : all;
+    show({ kind, unit, live, difference: found }, checks);
+    if (isEqual(all)) return { kind, found, isEqual: true };
+    const isTraced = reviewed !== undefined || account.isDrift;
+    return { kind, found: isTraced ? withOrigin(found, { kind, unit, live }, reviewed) : found };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     if (isFailedCreation(error)) {
       const { address, liveId = "" } = unit;
-      return {
-        kind,
-        found: { ...emptyDiff, blocked: [{ address, code: "E_CREATION_FAILED", message: creationFailed(liveId, error) }] },
-        failed: false,
-      };
+      return { kind, found: { ...emptyDiff, blocked: [{ address, code: "E_CREATION_FAILED", message: creationFailed(liveId, error) }] } };
     }
     const problem = failedRead(error, unit.address);
     const message = problem.read === undefined ? error.message : unreadMessage;
     const blocked = [{ address: unit.address, code: problem.code, message }];
     return { kind, found: { ...emptyDiff, problems: [problem], blocked }, failed: true };
   }
+}
+
+function show(pair: ComparedPair, checks: readonly Check[]): void {
+  const { kind, unit, live } = pair;
+  for (const { pair: see } of checks) see?.(pair);
+  if (kind.schemas === undefined || unit.liveId === undefined) return;
+  ask({ id: unit.liveId, address: unit.address, tree: live === undefined ? undefined : kind.schemas.tree(live), pair }, checks);
+}
+
+/** Asks what all checks ask about the schemas in one walk. */
+function ask(seen: SeenIntegration, checks: readonly Check[]): void {
+  const asked = checks.flatMap(({ tree }) => tree?.(seen) ?? []);
+  const questions = asked.flatMap((one) => one.questions);
+  if (seen.tree !== undefined && questions.length > 0)
+    scan(seen.tree, questions, asked.find(({ options }) => options !== undefined)?.options);
+  for (const { end } of asked) end?.();
+}
+
+/** Shows the checks the integrations that no pair stands for and that they must see. */
+function seeOthers(compared: ReadonlySet<string>, { run, checks, needs }: Pick<PairsInput, "run" | "checks" | "needs">) {
+  const limit = pLimit(run.project.settings.client.concurrency);
+  const see = async ({ id, address }: Pick<SeenIntegration, "id" | "address">, { columns }: Check): Promise<Compared> => {
+    try {
+      const read = (await run.reads.schemas(id))?.tree;
+      const needed = columns?.(id);
+      const tables = read === undefined || needed === undefined ? [] : tablesToRead(undefined, read, needed);
+      needs.claimColumns(id, tables.length);
+      const whole = read && (await withColumns({ id, tree: read }, tables, run.reads));
+      ask({ id, address, tree: whole?.tree }, checks);
+      return { found: { ...emptyDiff, unverifiable: unknownColumns(address, whole?.withoutColumns ?? []) } };
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return { found: { ...emptyDiff, problems: [failedRead(error, address)] }, failed: true };
+    }
+  };
+  return Promise.all(checks.flatMap((check) => (check.others?.(compared) ?? []).map((other) => limit(() => see(other, check)))));
 }
 
 /** The same for all units: the problem names the request and the reason. */
@@ -150,22 +194,21 @@ function throwIfInterrupted({ aborted }: AbortSignal): void {
   if (aborted) throw new ServiceError("E_INTERRUPTED", "The run was interrupted.", { method: "GET", path: "", sent: "never" });
 }
 
-/** The units in scope, in the order of kinds and addresses, and the manifests that have none. */
-function unitsOf({ observed, compared, scope }: ComparisonInput): {
+/** The pairs in scope, in the order of kinds and addresses, and the manifests that have none. */
+function pairsOf({ run: { scope }, account }: Pick<PairsInput, "run" | "account">): {
   readonly asked: Pair[];
   readonly before: readonly DiffResult[];
   readonly parts: readonly Address[];
   readonly objects: ReadonlySet<string>;
 } {
-  const { account, unreadLists } = observed;
   const objects = new Set<string>();
   const asked: Pair[] = [];
   const parts: Address[] = [];
   const before: DiffResult[] = [];
   for (const kind of kinds) {
-    const ofKind = compared.filter((manifest) => manifest.kind === kind.name);
+    const ofKind = account.comparable.filter((manifest) => manifest.kind === kind.name);
     if (ofKind.length === 0) continue;
-    const isReadable = (manifest: Manifest): boolean => !kind.lists(manifest, account).some((list) => unreadLists.has(list));
+    const isReadable = (manifest: Manifest): boolean => !kind.lists(manifest, account).some((list) => account.unreadLists.has(list));
     const { units, blocked, deferred, problems } = kind.units(ofKind.filter(isReadable), account);
     const unread = ofKind
       .filter((manifest) => !isReadable(manifest))
@@ -179,11 +222,24 @@ function unitsOf({ observed, compared, scope }: ComparisonInput): {
 }
 
 /** The problems of each kind's units together. */
-function conclusions(units: readonly ComparedUnit[]): readonly DiffResult[] {
+function conclusions(compared: readonly Compared[]): readonly DiffResult[] {
   return kinds.flatMap((kind) => {
-    const tallies = units.flatMap((one) => (one.kind === kind ? (one.found.tally ?? []) : []));
+    const tallies = compared.flatMap((one) => (one.kind === kind ? (one.found.tally ?? []) : []));
     return kind.schemas === undefined || tallies.length === 0 ? [] : [{ ...emptyDiff, problems: kind.schemas.conclude(tallies) }];
   });
+}
+
+/** Blocks what waits for something that --only or --exclude leaves out: it would wait forever. */
+function blockOutsideScope(found: DiffResult, scope: Scope | undefined): DiffResult {
+  const outOfScope = found.deferred.flatMap(({ address, waitsFor, liveId }): readonly Blocked[] => {
+    const outside = liveId === undefined ? waitsFor.find((other) => scope?.item(other) === false) : undefined;
+    if (outside === undefined) return [];
+    const message = `It needs ${outside}, which does not exist yet and is left out of this run by --only or --exclude.`;
+    return [{ address, code: "E_DEPENDENCY", message }];
+  });
+  if (outOfScope.length === 0) return found;
+  const deferred = found.deferred.filter(({ address }) => !outOfScope.some((one) => one.address === address));
+  return { ...found, deferred, blocked: [...found.blocked, ...outOfScope] };
 }
 
 const isEqual = ({ items, manual, blocked, deferred, unverifiable, notKept = [], problems }: DiffResult): boolean =>

@@ -27,7 +27,7 @@ import type { PlannedRequest, Reads } from "../model/service.ts";
 import { nodeText } from "../text/paths.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { observeAccount } from "./observe.ts";
-import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
+import { columnBudget } from "./reads/cached-reads.ts";
 import type { Run } from "./run.ts";
 import { ignoring } from "./scope.ts";
 
@@ -151,9 +151,9 @@ interface ObservedConfigs {
 async function observeConfigs(run: Run, isWanted: (address: Address) => boolean): Promise<ObservedConfigs> {
   const { project, reads, today } = run;
   const configs = project.manifests.filter(isSchemaConfig);
-  const { account, problems } = await observeAccount({
+  const account = await observeAccount({
     project,
-    compared: configs,
+    comparable: configs,
     records: run.records(),
     reads,
     ignored: ignoring(project.settings.ignore, today).ignored,
@@ -164,10 +164,10 @@ async function observeConfigs(run: Run, isWanted: (address: Address) => boolean)
   const concerned = new Set(known.filter((names) => names.some(isWanted)).flat());
   const concerns = ({ address }: Problem): boolean =>
     address === undefined || kindOf(address) === kindNames.ruleSet || isWanted(address) || concerned.has(address);
-  refuseErrors([...problems, ...found.problems.filter(concerns)]);
+  refuseErrors([...account.problems, ...found.problems.filter(concerns)]);
   const isNamed = ({ address }: { readonly address: Address }): boolean => account.addressesOf(address).some(isWanted);
   const claimColumns = columnBudget();
-  const needs = { policyColumns: columnsNeeded(run, () => undefined), claimColumns, isNew: () => false };
+  const needs = { policyColumns: () => (run.review === undefined ? undefined : () => true), claimColumns, isNew: () => false };
   const units = found.units.filter(isNamed);
   const isWaiting = found.deferred.some(isNamed);
   return { units, isWaiting, known: [...new Set(known.flat())], reads, account, needs, problems: found.problems };

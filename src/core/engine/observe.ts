@@ -1,10 +1,12 @@
 import { blocked, mayHaveName, otherwise } from "../kinds/identity.ts";
 import { conflicts, kindNamed, kinds } from "../kinds/index.ts";
-import type { Account, Identity } from "../kinds/kind.ts";
+import type { Account, Identity, Suspicion } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
 import { accountLists, indexed } from "../kinds/lookup.ts";
+import { kindNames } from "../kinds/manifests.ts";
 import { labelRoots } from "../kinds/patterns/labels.ts";
 import { withIdentities } from "../kinds/select.ts";
+import { selectorProblems, selectsByName } from "../kinds/written-names.ts";
 import type { Project } from "../manifests/project.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { isFailedCreation, readOr, ServiceError } from "../model/errors.ts";
@@ -12,40 +14,129 @@ import { defined } from "../model/json/json.ts";
 import { keptById, nothingKept } from "../model/kept.ts";
 import { type Manifest, problemIn } from "../model/manifest.ts";
 import { addAll } from "../model/maps.ts";
-import type { Problem } from "../model/problem.ts";
+import { isError, type Problem } from "../model/problem.ts";
 import type { List, Listed, Listing, Reads, UnreadEntry } from "../model/service.ts";
 import type { Code } from "../model/titles.ts";
+import { policiesIn } from "../policies/validate.ts";
 import type { RecordsState } from "../records/records.ts";
 import { isNotKept } from "../records/remembered.ts";
+import { counted } from "../text/counts.ts";
 import { enumerate } from "../text/describe.ts";
 import { andMore, grouped } from "../text/lists.ts";
 import { bindCommand } from "../text/shell.ts";
-import type { Ignored } from "./scope.ts";
+import { allowances } from "./checks/allow.ts";
+import { ignoredFileProblems, leftOutProblems } from "./left-out.ts";
+import { pairsByObject, type Reviewed } from "./origin.ts";
+import type { Recovered } from "./recover.ts";
+import type { PlanOptions, Run } from "./run.ts";
+import { everything, type Ignored, ignoring, manifestsInScope } from "./scope.ts";
 
-/** What is read before anything is compared, and the live object of each manifest. */
-export interface ObservedAccount {
-  readonly account: Account;
-  readonly problems: readonly Problem[];
-  /** Lists that could not be read; nothing that needs one is planned. */
-  readonly unreadLists: ReadonlySet<List>;
-  /** The entries of lists that could not be read. */
-  readonly entries: ReadonlyMap<List, readonly UnreadEntry[]>;
-  /** Why a list may be incomplete; then nothing is created that looks missing in it. */
-  readonly suspicions: readonly Suspicion[];
-  /** Whether every read of this stage succeeded. */
-  readonly complete: boolean;
+/** The account of a run: the lists and ids that its manifests need, and which object each manifest has. */
+export async function observe(run: Run, earlier: Recovered): Promise<Account> {
+  const { project, scope, today } = run;
+  const { settings } = project;
+  const hasErrors = project.problems.some(isError);
+  const { ignored, problems: expired } = ignoring(settings.ignore, today);
+  const comparable = hasErrors ? [] : manifestsInScope(project.manifests, scope);
+  const policies = checkedPolicies(run);
+  const account = await observeAccount({
+    ...{ project, comparable, ignored, records: run.records(), reads: run.reads },
+    alsoNeeded: listsOf(policies),
+    run: { ...runView(run, earlier), review: run.review },
+  });
+  const git = await run.git;
+  const leftOut = leftOutProblems(git, settings.folder);
+  const isStopped = hasErrors || leftOut.length > 0;
+  return {
+    ...account,
+    comparable: isStopped ? [] : comparable,
+    isStopped,
+    problems: [
+      ...leftOut,
+      ...ignoredFileProblems(git, settings),
+      ...expired,
+      ...allowances(settings.allow, today).problems,
+      ...account.problems,
+      ...unknownIntegrations(project, account, hasErrors ? [] : [...comparable, ...policies]),
+      ...lostManifests(project, run.records()),
+    ],
+  };
 }
 
-interface Suspicion {
-  readonly list: List;
-  /** A sentence. */
-  readonly why: string;
+/** The same account by the manifests at the base. Undefined if there is no base, or if nothing is compared. */
+export async function observeReviewed(run: Run, earlier: Recovered, now: Account): Promise<Reviewed | undefined> {
+  const { base } = run.options;
+  if (base === undefined || now.isStopped) return undefined;
+  const account = base.manifests === run.project.manifests ? now : await observeBase(base, { run, earlier, now });
+  const isNow = account === now;
+  const unread = [...account.unreadLists].filter((list) => !now.unreadLists.has(list)).map(({ name }) => name);
+  const message = `The manifests at the base ref need a list that could not be read (${unread.join(", ")}), so the origin of the differences is unknown.`;
+  return {
+    account: { ...account, base: noOther },
+    pairs: isNow ? new Map() : pairsByObject(account),
+    locate: base.locate,
+    isComplete: unread.length === 0,
+    isNow,
+    problems: unread.length === 0 ? [] : [{ code: "I_BASE_UNREAD", severity: "info", message }],
+  };
+}
+
+/** Of a comparison whose base has the same manifests. */
+const noOther = { isNow: true, schemas: () => undefined } as const;
+
+interface BaseInput {
+  readonly run: Run;
+  readonly earlier: Recovered;
+  readonly now: Account;
+}
+
+function observeBase(base: NonNullable<PlanOptions["base"]>, { run, earlier, now }: BaseInput): Promise<Account> {
+  const kindsNow = new Set(now.comparable.map(({ kind }) => kind));
+  return observeAccount({
+    ...{ project: { ...base, settings: run.project.settings }, records: run.records(), reads: run.reads },
+    // What a whole plan no longer has may be of any kind. Names may have changed since, so all of a kind are needed.
+    comparable: run.scope === everything ? base.manifests : base.manifests.filter(({ kind }) => kindsNow.has(kind)),
+    ignored: ignoring(base.settings?.ignore ?? [], run.today).ignored,
+    alsoNeeded: listsOf(checkedPolicies(run)),
+    run: { ...runView(run, earlier), review: base.review },
+  });
+}
+
+/** Those of a part of the account check only that part. */
+const checkedPolicies = ({ project, scope }: Run): readonly Manifest[] => (scope === everything ? policiesIn(project.manifests) : []);
+
+const listsOf = (policies: readonly Manifest[]): readonly List[] => (policies.some(selectsByName) ? [integrations] : []);
+
+const runView = ({ rounds, clock, kind, writer, options, missing }: Run, { ids }: Recovered): RunView => ({
+  recovered: ids,
+  fresh: rounds.fresh,
+  now: clock.now().toISOString(),
+  isRecording: kind === "Plan" && (writer !== undefined || options.isRecording === true),
+  isDrift: kind === "DriftReport",
+  listUnmanaged: options.listUnmanaged === true,
+  ...(missing === undefined ? {} : { extended: { missing } }),
+});
+
+/** Names in selectors that no integration has. One of another target, and one whose entry of the list cannot be read, have theirs. */
+function unknownIntegrations({ elsewhere }: Project, account: Account, named: readonly Manifest[]): readonly Problem[] {
+  if (account.unreadLists.has(integrations)) return [];
+  const others = elsewhere.filter(({ kind }) => kind === kindNames.integration).map(({ name }) => name);
+  const unread = (account.unreadEntries.get(integrations) ?? []).flatMap(({ name }) => name ?? []);
+  return selectorProblems(named, account, [...others, ...unread]);
+}
+
+/** A project without manifests whose objects earlier runs have managed: its files were lost, and a plan without differences would say that all is well. */
+function lostManifests({ problems, settings: { target } }: Project, { bindings }: RecordsState): readonly Problem[] {
+  const none = problems.find(({ code }) => code === "W_NO_MANIFESTS");
+  if (none === undefined || bindings.size === 0) return [];
+  const known = counted(bindings.size, "object");
+  const message = `The records of target ${target} have the ids of ${known}, but nothing is compared: ${none.message}`;
+  return [{ ...none, code: "E_NO_MANIFESTS", severity: "error", message }];
 }
 
 interface ObserveInput {
   readonly project: Pick<Project, "settings" | "manifests" | "elsewhere" | "columnLabels">;
-  /** The manifests that are compared. Others only resolve references. */
-  readonly compared: readonly Manifest[];
+  readonly comparable: readonly Manifest[];
   readonly records: KnownRecords;
   readonly reads: Reads;
   /** Absent: nothing is. */
@@ -66,23 +157,20 @@ export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created"> &
   Partial<Pick<RecordsState, "notKept" | "covered" | "kept">>;
 
 /** Reads the lists and ids that the manifests need, and identifies every manifest. */
-export async function observeAccount(input: ObserveInput): Promise<ObservedAccount> {
+export async function observeAccount(input: ObserveInput): Promise<Account> {
   const lists = await observeLists(input);
   const ids = await observeIds(input, lists);
   const account = viewOf(input, lists, ids);
   const failedIds = new Map(
     ids.flatMap((one) => (one.state === "failed" || one.state === "not-created" ? [[one.id, one.error] as const] : [])),
   );
-  const { identities: found, problems } = identifyAll(input, account, { unreadLists: lists.unread, failedIds, entries: lists.entries });
+  const { identities: found, problems } = identifyAll(input, account, failedIds);
   const identities = withoutExchanged(input, withoutShared(input, found));
   const all = [...lists.problems, ...ids.flatMap((one) => (one.state === "failed" ? [failedRead(one.error)] : [])), ...problems];
   return {
-    account: withIgnored(withIdentities(account, identities), input.ignored),
+    ...withIgnored(withIdentities(account, identities), input.ignored),
     problems: all,
-    unreadLists: lists.unread,
-    entries: lists.entries,
-    suspicions: [...lists.suspicions, ...ids.flatMap((one) => leftOut(one, lists.entries))],
-    complete: all.every(({ isIncomplete }) => isIncomplete !== true),
+    isComplete: all.every(({ isIncomplete }) => isIncomplete !== true),
   };
 }
 
@@ -100,12 +188,12 @@ interface ObservedLists {
   readonly problems: readonly Problem[];
 }
 
-async function observeLists({ project, compared, reads, run, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
+async function observeLists({ project, comparable, reads, run, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
   const { taggedBy } = project.settings.defaults;
   const defaults = { taggedBy, isDrift: run?.isDrift === true, extended: extendedOf(project, run) };
   const needed = new Set<List>([
     ...alsoNeeded,
-    ...compared.flatMap((manifest) => kindNamed(manifest.kind)?.lists(manifest, defaults) ?? []),
+    ...comparable.flatMap((manifest) => kindNamed(manifest.kind)?.lists(manifest, defaults) ?? []),
   ]);
   const unread = new Set<List>();
   const suspicions: Suspicion[] = [];
@@ -170,7 +258,7 @@ function observeIds(input: ObserveInput, { items, unread, entries }: ObservedLis
       if (list === undefined || listed === undefined) return [];
       const known = new Set(listed.map(({ id }) => id));
       const ids = new Set([
-        ...input.compared.flatMap((manifest) => (manifest.kind === name ? (knownId(manifest, input) ?? []) : [])),
+        ...input.comparable.flatMap((manifest) => (manifest.kind === name ? (knownId(manifest, input) ?? []) : [])),
         ...(list.name === integrations.name ? covered.keys() : []),
       ]);
       return [...ids].filter((id) => !known.has(id)).map((id) => readOne(list, id));
@@ -179,9 +267,9 @@ function observeIds(input: ObserveInput, { items, unread, entries }: ObservedLis
 }
 
 /** The integrations that manifests covered in an earlier run, by id, with the name that they had then if it is recorded. */
-function coveredNames({ records, compared }: ObserveInput): ReadonlyMap<string, string | undefined> {
-  const names = compared.flatMap(({ address }) => [...(records.covered?.get(address) ?? [])]);
-  const hasSchemas = compared.some(({ kind }) => kindNamed(kind)?.schemas !== undefined);
+function coveredNames({ records, comparable }: ObserveInput): ReadonlyMap<string, string | undefined> {
+  const names = comparable.flatMap(({ address }) => [...(records.covered?.get(address) ?? [])]);
+  const hasSchemas = comparable.some(({ kind }) => kindNamed(kind)?.schemas !== undefined);
   const kept = hasSchemas ? (records.kept?.integrations ?? []).flatMap(({ ids }) => Object.entries(ids)) : [];
   return new Map([...kept.map(([id, [name]]) => [id, name] as const), ...names]);
 }
@@ -211,7 +299,7 @@ const knownId = ({ id, address }: Manifest, { records }: Pick<ObserveInput, "rec
   id ?? records.bindings.get(address)?.id;
 
 /** The account without identities. */
-function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonly ReadById[]): Account {
+function viewOf(input: ObserveInput, { items, unread, entries, suspicions }: ObservedLists, readById: readonly ReadById[]): Account {
   const { project, records } = input;
   const run = { ...noRun, ...input.run };
   const found = (of: List): readonly Listed[] => readById.flatMap((one) => (one.state === "found" && one.list === of ? [one.object] : []));
@@ -234,6 +322,13 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
     covered: records.covered ?? new Map(),
     kept: keptById(records.kept ?? nothingKept),
     patch: project.settings.client,
+    comparable: input.comparable,
+    isStopped: false,
+    problems: [],
+    unreadLists: unread,
+    unreadEntries: entries,
+    suspicions: [...suspicions, ...readById.flatMap((one) => leftOut(one, entries))],
+    isComplete: true,
     ...run,
     extended: extendedOf(project, input.run),
   });
@@ -252,23 +347,16 @@ const createOf = (address: Address, id: string | undefined, naturalKey: NaturalK
   ...defined({ id, naturalKey }),
 });
 
-interface Unread {
-  readonly unreadLists: ReadonlySet<List>;
-  /** Why the ids could not be read. */
-  readonly failedIds: ReadonlyMap<string, ServiceError>;
-  /** The entries of lists that could not be read. */
-  readonly entries: ReadonlyMap<List, readonly UnreadEntry[]>;
-}
-
 /** Identifies all manifests, in the order of the registry: a kind may use the identities of those before it. */
 function identifyAll(
   input: ObserveInput,
   account: Account,
-  { unreadLists, failedIds, entries }: Unread,
+  failedIds: ReadonlyMap<string, ServiceError>,
 ): { readonly identities: ReadonlyMap<Address, Identity>; readonly problems: readonly Problem[] } {
   const identities = new Map<Address, Identity>();
   const view = { ...account, identities };
-  const compared = new Set(input.compared);
+  const { unreadLists, unreadEntries } = account;
+  const comparable = new Set(input.comparable);
   const problems: Problem[] = [];
   for (const kind of kinds)
     for (const manifest of account.manifests) {
@@ -281,9 +369,9 @@ function identifyAll(
           ? blocked("E_CREATION_FAILED", creationFailed(id, failure))
           : isUnread || failure !== undefined
             ? unreadIdentity
-            : unlessUnread(manifest, kind.identify(manifest, view), kind.list === undefined ? [] : (entries.get(kind.list) ?? []));
+            : unlessUnread(manifest, kind.identify(manifest, view), kind.list === undefined ? [] : (unreadEntries.get(kind.list) ?? []));
       identities.set(manifest.address, identity);
-      if (identity.state === "blocked" && identity.code === "E_AMBIGUOUS" && compared.has(manifest))
+      if (identity.state === "blocked" && identity.code === "E_AMBIGUOUS" && comparable.has(manifest))
         problems.push(problemIn(manifest, "/metadata/name", { code: identity.code, message: `${manifest.address}: ${identity.message}` }));
     }
   return { identities, problems };

@@ -6,26 +6,23 @@ import { locatedCause } from "../model/cause.ts";
 import { eachChange, withTraces } from "../model/changes.ts";
 import { canonicalJson, defined } from "../model/json/json.ts";
 import { fromPointer, type Pointer } from "../model/json/pointer.ts";
-import type { Manifest } from "../model/manifest.ts";
 import { getOrAdd } from "../model/maps.ts";
 import { nodePath } from "../model/nodes.ts";
 import type { Cause, Change, DraftFacts, DraftItem, Manual, Origin } from "../model/plan.ts";
 import { isError, type Locate, type Problem } from "../model/problem.ts";
-import type { ObservedAccount } from "./observe.ts";
 
-/** The same account, compared with the manifests of a base ref. */
-export interface BaseView {
+/** The same account by the manifests at the base. */
+export interface Reviewed {
   readonly account: Account;
-  /** By `objectOf`. */
-  readonly unitByObject: ReadonlyMap<string, Pair>;
+  /** By `objectOf`. Empty if `isNow`. */
+  readonly pairs: ReadonlyMap<string, Pair>;
   /** Finds lines at the base. */
   readonly locate: Locate;
-  /** Whether `ignore` of the config at the base covers a difference. */
-  readonly ignored: Account["ignored"];
   /** False if a read failed that only the base manifests need; then every origin is unknown. */
   readonly isComplete: boolean;
   /** Whether its manifests are those of now: then whatever differs was changed in the account. */
   readonly isNow: boolean;
+  readonly problems: readonly Problem[];
 }
 
 /**
@@ -35,7 +32,7 @@ export interface BaseView {
 export const objectOf = ({ kind, unit }: Pair): string => `${kind.name} ${unit.liveId ?? unit.address}`;
 
 /** The units of the manifests of these kinds, by `objectOf`. */
-export const unitsByObject = (account: Account, ofKinds: readonly Kind[] = kinds): ReadonlyMap<string, Pair> =>
+export const pairsByObject = (account: Account, ofKinds: readonly Kind[] = kinds): ReadonlyMap<string, Pair> =>
   new Map(
     ofKinds.flatMap((kind) =>
       kind
@@ -47,44 +44,19 @@ export const unitsByObject = (account: Account, ofKinds: readonly Kind[] = kinds
     ),
   );
 
-/** The units that the base manifests have in the same account. */
-export function baseView(
-  now: ObservedAccount,
-  { account, unreadLists }: ObservedAccount,
-  locate: Locate,
-): { readonly view: BaseView; readonly problems: readonly Problem[] } {
-  const isNow = account === now.account;
-  const unread = [...unreadLists].filter((list) => !now.unreadLists.has(list)).map(({ name }) => name);
-  const isComplete = unread.length === 0;
-  const message = `The manifests at the base ref need a list that could not be read (${unread.join(", ")}), so the origin of the differences is unknown.`;
-  const problems: readonly Problem[] = isComplete ? [] : [{ code: "I_BASE_UNREAD", severity: "info", message }];
-  const unitByObject = isNow ? new Map<string, Pair>() : unitsByObject(account);
-  const view = { account: { ...account, base: noOther }, unitByObject, locate, ignored: account.ignored, isComplete, isNow };
-  return { view, problems };
-}
-
-/** Of a comparison whose base has the same manifests. */
-const noOther = { isNow: true, schemas: () => undefined } as const;
-
 /** What a comparison needs of its base. */
-export const schemasAtBase = ({ unitByObject, isComplete, isNow }: BaseView): Account["base"] =>
-  isComplete ? { isNow, schemas: (id) => unitByObject.get(`${kindNames.schemaConfig} ${id}`)?.unit } : undefined;
-
-/** The base manifests of the kinds that are compared. Names may have changed since, so all of a kind are needed. */
-export function ofSameKinds(manifests: readonly Manifest[], compared: readonly Manifest[]): readonly Manifest[] {
-  const wanted = new Set(compared.map(({ kind }) => kind));
-  return manifests.filter(({ kind }) => wanted.has(kind));
-}
+export const schemasAtBase = ({ pairs, isComplete, isNow }: Reviewed): Account["base"] =>
+  isComplete ? { isNow, schemas: (id) => pairs.get(`${kindNames.schemaConfig} ${id}`)?.unit } : undefined;
 
 /** The differences of one unit, each with its origin. It is `unknown` without a base. */
 export function withOrigin(
   found: DiffResult,
   { kind, unit, live }: Pair & { readonly live: unknown },
-  base: BaseView | undefined,
+  base: Reviewed | undefined,
 ): DiffResult {
   if (base === undefined || !base.isComplete) return markOrigin(found, undefined);
   if (base.isNow) return markOrigin(found, { ...found, items: [...found.items, ...(found.held ?? [])] });
-  const before = base.unitByObject.get(objectOf({ kind, unit }))?.unit;
+  const before = base.pairs.get(objectOf({ kind, unit }))?.unit;
   if (before === undefined) return markOrigin(found, emptyDiff);
   const atBase = kind.diff(before, live, base.account);
   return markOrigin(found, atBase, removedOf({ kind, unit, live, before }, base));
@@ -95,7 +67,7 @@ type RemovedOf = (change: Change<DraftFacts>) => Cause | undefined;
 /** What kept a value protected at the base and is gone. */
 function removedOf(
   { kind: { schemas }, unit: now, live, before }: Pair & { readonly live: unknown; readonly before: Unit },
-  { account, locate }: BaseView,
+  { account, locate }: Reviewed,
 ): RemovedOf | undefined {
   if (schemas === undefined || live === undefined || account.isDrift) return undefined;
   const known = new Map<string, Cause>();

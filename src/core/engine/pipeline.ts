@@ -1,30 +1,22 @@
 import type { Plan } from "../model/plan.ts";
-import { assemblePlan, type RoundParts } from "./assemble.ts";
-import { checkPolicies } from "./checks/policies.ts";
-import { ignoredFileProblems, leftOutProblems } from "./left-out.ts";
-import { recoverRound } from "./recover.ts";
-import { compareRound, observeRound } from "./round.ts";
+import { endChecks } from "./checks/check.ts";
+import { startChecks } from "./checks/index.ts";
+import { compare } from "./compare.ts";
+import { decide } from "./decide.ts";
+import { observe, observeReviewed } from "./observe.ts";
+import { recover } from "./recover.ts";
 import type { Run } from "./run.ts";
 
-// The whole flow. Planning ends with a plan as a value; `apply` (src/core/apply/apply.ts) executes that
-// same value, and calls `plan` again for items that the first round made possible.
-
-/** Compares the project with the account. Only reads. */
+/**
+ * The life of a plan. Sends GET only. Each station reads what the ones above returned, and nothing else. `apply` (src/core/apply/apply.ts) executes
+ * the plan, and calls this again for items that the first round made possible.
+ */
 export async function plan(run: Run): Promise<Plan> {
-  const recovered = await recoverRound(run);
-  const observed = await observeRound(run, recovered);
-  const git = await run.git;
-  const { project } = run;
-  const leftOut = leftOutProblems(git, project.settings.folder);
-  const problems = [...observed.problems, ...ignoredFileProblems(git, project.settings)];
-  if (leftOut.length === 0) return await finished(run, { recovered, git, observed: { ...observed, problems } });
-  // Errors of the project keep everything from being compared.
-  const stopped = { ...run, project: { ...project, problems: [...project.problems, ...leftOut] } };
-  return await finished(stopped, { recovered, git, observed: { ...observed, compared: [], base: undefined } });
-}
-
-async function finished(run: Run, parts: Pick<RoundParts, "recovered" | "observed" | "git">): Promise<Plan> {
-  const policies = checkPolicies(run, parts.observed);
-  const compared = await compareRound(run, parts.observed, policies);
-  return assemblePlan(run, { ...parts, policies, compared });
+  const earlier = await recover(run); // creates whose response was lost
+  const account = await observe(run, earlier); // lists, ids, and which object each manifest has
+  const reviewed = await observeReviewed(run, earlier, account); // the same account by the manifests at the base
+  const checks = startChecks({ run, account, reviewed }); // policies, labels, what the manifests give up, what is kept: one list
+  const comparison = await compare({ run, account, reviewed, checks }); // pair by pair; each tree is in memory once
+  const found = await endChecks(checks, comparison);
+  return decide(run, { earlier, account, reviewed, comparison, found, git: await run.git });
 }

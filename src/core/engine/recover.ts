@@ -31,10 +31,10 @@ interface SettledEntry {
 const nothingToRecover: Recovered = { ids: new Map(), unknown: new Map(), settled: [] };
 
 /** The open journal entries in the scope of the run. Nothing is read if the project has errors. */
-export function recoverRound({ project, records, scope, reads }: Run): Promise<Recovered> {
+export function recover({ project, records, scope, reads }: Run): Promise<Recovered> {
   if (project.problems.some(isError)) return Promise.resolve(nothingToRecover);
   const { open, bindings } = records();
-  return recover(
+  return recoverCreates(
     open.filter(({ address }) => scope.item(address)),
     bindings,
     reads,
@@ -42,7 +42,7 @@ export function recoverRound({ project, records, scope, reads }: Run): Promise<R
 }
 
 /** Resolves open journal entries with GET requests only. */
-export async function recover(open: readonly OpenIntent[], bindings: Bindings, reads: Reads): Promise<Recovered> {
+export async function recoverCreates(open: readonly OpenIntent[], bindings: Bindings, reads: Reads): Promise<Recovered> {
   const ids = new Map<Address, string>();
   const unknown = new Map<Address, Unknown>();
   const settled: SettledEntry[] = [];
@@ -61,7 +61,7 @@ type RecoveredOutcome =
   | ({ readonly state: "unknown" } & Unknown);
 
 /** Why it is not known whether an object was created. */
-export interface Unknown {
+interface Unknown {
   readonly why: string;
   /** The id that the response named, or that the only object has that may have been created. */
   readonly id?: string;

@@ -1,13 +1,11 @@
 import { kinds } from "../kinds/index.ts";
-import type { Account, Kind, Pair } from "../kinds/kind.ts";
+import type { Account, Kind } from "../kinds/kind.ts";
 import { nameMatcher, namesMatcher } from "../kinds/patterns/names.ts";
 import { type Address, isRelation, kindOf, mayMatchKind, objectAddress, objectPattern } from "../model/address.ts";
-import { isObject } from "../model/json/json.ts";
-import { fromPointer, type Pointer, toPointer } from "../model/json/pointer.ts";
+import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Manifest } from "../model/manifest.ts";
 import { below, type Problem, problemAt } from "../model/problem.ts";
 import type { IgnoreEntry } from "../model/settings/config.ts";
-import { didYouMean } from "../text/suggest.ts";
 import { unmatchedPattern } from "./checks/addresses.ts";
 
 /** What of an account a scope needs. Without it, only a relation has another address, that of its tag. */
@@ -126,90 +124,3 @@ export function ignoring(
     }),
   };
 }
-
-/** What of an object an `ignore` entry does not find, and what is there instead. */
-interface Miss {
-  readonly address: Address;
-  /** The part of the entry's path above the missing name. */
-  readonly above: Pointer;
-  readonly name: string;
-  readonly names: readonly string[];
-}
-
-/** The paths of `ignore` entries, looked for in the compared objects while these are in memory. */
-export interface IgnoredPaths {
-  readonly look: (unit: Pair, live: unknown, account: Addresses & Pick<Account, "list">) => void;
-  /** Entries that match an object, and whose path no such object has. */
-  readonly missing: ReadonlyMap<IgnoreEntry, Miss>;
-}
-
-export function ignoredPaths(entries: readonly IgnoreEntry[], today: string): IgnoredPaths {
-  const missing = new Map<IgnoreEntry, Miss>();
-  const open = new Map(
-    entries
-      .filter((entry) => isCurrent(entry, today) && entry.path !== "" && !isRelation(entry.address))
-      .map((entry) => [entry, { isOf: namesMatcher([entry.address]), names: fromPointer(entry.path) }]),
-  );
-  return {
-    missing,
-    look(one, read, { addressesOf, list }) {
-      if (open.size === 0) return;
-      const { kind, unit } = one;
-      const live = read ?? (kind.list === undefined ? undefined : list(kind.list).byId.get(unit.liveId ?? ""));
-      const addresses = addressesOf(unit.address);
-      for (const [entry, { isOf, names }] of open) {
-        if (!isOf(addresses)) continue;
-        const miss = missIn(one, live, names);
-        if (miss === undefined) {
-          open.delete(entry);
-          missing.delete(entry);
-        } else if (miss.above.length > (missing.get(entry)?.above.length ?? -1)) missing.set(entry, miss);
-      }
-    },
-  };
-}
-
-/** Members of a node that a response may lack. */
-const nodeFields: ReadonlySet<string> = new Set(["enabled", "hashed", "syncMode", "cursorField"]);
-
-/** Undefined if the object, or what its manifest declares, has the path, or if that is not known. */
-function missIn({ kind, unit: { address, manifest } }: Pair, live: unknown, names: readonly string[]): Miss | undefined {
-  if (live === undefined) return undefined;
-  const { spec } = manifest;
-  const isNode = kind.schemas !== undefined && nodeFields.has(names.at(-1) ?? "");
-  const roots =
-    kind.schemas === undefined
-      ? [live, spec, { spec }, ...Object.values(spec as object).filter(isObject)]
-      : [{ schemas: kind.schemas.tree(live) }];
-  const matchers = (isNode ? names.slice(0, -1) : names).map((name) => nameMatcher([name]));
-  const misses = roots.map((root) => depthOfMiss(root, matchers, 0));
-  if (misses.includes(undefined)) return undefined;
-  const [deepest = { depth: 0, names: [] }] = misses.filter((one) => one !== undefined).sort((a, b) => b.depth - a.depth);
-  return { address, above: toPointer(names.slice(0, deepest.depth)), name: names[deepest.depth] ?? "", names: deepest.names };
-}
-
-function depthOfMiss(
-  value: unknown,
-  matchers: readonly ((name: string) => boolean)[],
-  depth: number,
-): { readonly depth: number; readonly names: readonly string[] } | undefined {
-  const matches = matchers[depth];
-  // An absent value is unknown, and the entries of a list have no names.
-  if (matches === undefined || value === undefined || Array.isArray(value)) return undefined;
-  const members = isObject(value) ? Object.entries(value) : [];
-  let deepest = { depth, names: members.map(([name]) => name) as readonly string[] };
-  for (const [, member] of members.filter(([name]) => matches(name))) {
-    const miss = depthOfMiss(member, matchers, depth + 1);
-    if (miss === undefined) return undefined;
-    if (miss.depth > deepest.depth) deepest = miss;
-  }
-  return deepest;
-}
-
-/** The paths of `ignore` entries that no object has. */
-export const unmatchedPaths = (missing: IgnoredPaths["missing"]): readonly Problem[] =>
-  [...missing].map(([{ place, reason }, { address, above, name, names }]) => {
-    const where = above === "" ? "" : ` at ${above}`;
-    const message = `${address} has no ${JSON.stringify(name)}${where}, so the entry ignores nothing (${reason}).${didYouMean(name, names)} Correct the path, or remove the entry.`;
-    return problemAt(below(place, ["path"]), { code: "W_UNUSED", severity: "warning", message });
-  });

@@ -9,7 +9,7 @@ import type { IntegrationSelector, IntegrationSpec, Manifest, Reference } from "
 import type { NodePath } from "../model/nodes.ts";
 import type { Blocked, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject, NotKept } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
-import type { List, PlannedRequest, Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { List, PlannedRequest, Reads, UnreadEntry, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { ClientSettings } from "../model/settings/config.ts";
 import type { Code } from "../model/titles.ts";
 import type { AccountLists, AccountLookup } from "./lookup.ts";
@@ -110,6 +110,26 @@ export interface Account {
   readonly listUnmanaged?: boolean;
   /** Which columns someone has reviewed. Absent if the project does not ask for it. */
   readonly review?: ColumnReview | undefined;
+  /** The manifests that are compared; the others only resolve references. None if `isStopped`. */
+  readonly comparable: readonly Manifest[];
+  /** Whether nothing is compared, so that the errors of the project are all that is reported. */
+  readonly isStopped: boolean;
+  /** What was found before the comparison. */
+  readonly problems: readonly Problem[];
+  /** Lists that could not be read; nothing that needs one is planned. */
+  readonly unreadLists: ReadonlySet<List>;
+  /** The entries of lists that could not be read. */
+  readonly unreadEntries: ReadonlyMap<List, readonly UnreadEntry[]>;
+  /** Why a list may be incomplete; then nothing is created that looks missing in it. */
+  readonly suspicions: readonly Suspicion[];
+  /** Whether every read of lists and ids succeeded. */
+  readonly isComplete: boolean;
+}
+
+export interface Suspicion {
+  readonly list: List;
+  /** A sentence. */
+  readonly why: string;
 }
 
 /** Whether something needs the columns of this table. */

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
-import { compareUnits } from "../../../src/core/engine/compare.ts";
-import { cachedReads } from "../../../src/core/engine/reads/cached-reads.ts";
-import { everything } from "../../../src/core/engine/scope.ts";
-import type { Reads, SchemasRead } from "../../../src/core/model/service.ts";
-import { accountViewOf, liveIntegration, resourceOf } from "../../support/accounts/view.ts";
+import { compare } from "../../../src/core/engine/compare.ts";
+import type { SchemasRead } from "../../../src/core/model/service.ts";
+import { accountViewOf, comparingRun, liveIntegration, resourceOf } from "../../support/accounts/view.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
 
 // A unit's tree is in memory only during its comparison. Counts the trees that were returned and
@@ -28,18 +26,11 @@ const inMemory = { schemas: async (): Promise<SchemasRead> => ({ tree: { public:
 async function compareFleet({ rules = [], reads = inMemory, onUnit, signal = new AbortController().signal }: Fleet) {
   const integrations = Array.from({ length: shards }, (_, index) => liveIntegration(`id-${index}`, `shop-${index}`, `pg-${index}`));
   const config = resourceOf("SchemaConfig", "shops", { integrations: { names: ["shop-*"] }, rules });
-  return compareUnits({
-    observed: {
-      account: accountViewOf([config], { integrations }),
-      ...{ problems: [], unreadLists: new Set<never>(), entries: new Map(), suspicions: [], complete: true },
-    },
-    compared: [config],
-    scope: everything,
-    // The comparison of schema configurations reads nothing else.
-    reads: cachedReads(reads as unknown as Reads),
-    ...{ onProgress: undefined, base: undefined, concurrency, signal },
-    needs: { policyColumns: () => undefined, claimColumns: () => undefined, isNew: () => false },
-    checkUnit: ({ unit }) => onUnit?.(unit.liveId ?? ""),
+  return compare({
+    run: comparingRun(reads, { concurrency, signal }),
+    account: accountViewOf([config], { integrations }),
+    reviewed: undefined,
+    checks: [{ pair: ({ unit }) => onUnit?.(unit.liveId ?? "") }],
   });
 }
 
@@ -60,14 +51,14 @@ test("at most `concurrency` trees are held at a time, however many integrations 
     columns: () => later({ email: column() }),
   };
   const compared = await compareFleet({ rules: [hashEmail], reads, onUnit: (liveId) => held.delete(liveId) });
-  expect(compared.found.flatMap(({ items }) => items)).toHaveLength(shards);
+  expect(compared.differences.flatMap(({ items }) => items)).toHaveLength(shards);
   expect(held.size).toBe(0);
   expect(most).toBe(concurrency);
 });
 
 test("equal changes and bodies of a fleet are held once", async () => {
-  const { found } = await compareFleet({ rules: [hashEmail] });
-  const items = found.flatMap((one) => one.items);
+  const { differences } = await compareFleet({ rules: [hashEmail] });
+  const items = differences.flatMap((one) => one.items);
   expect([items.length, new Set(items.map(({ liveId }) => liveId)).size]).toEqual([shards, shards]);
   expect(new Set(items.map(({ changes }) => changes)).size).toBe(1);
   expect(new Set(items.flatMap(({ requests }) => requests.map(({ body }) => body))).size).toBe(1);
@@ -77,8 +68,8 @@ test("different ones are not shared", async () => {
   const other = {
     schemas: async (id: string) => ({ tree: { public: schema({ a: table({ email: column({ enabled: id !== "id-7" }) }) }) } }),
   };
-  const { found } = await compareFleet({ rules: [hashEmail, { match: { column: "*" }, set: { enabled: true } }], reads: other });
-  const items = found.flatMap((one) => one.items);
+  const { differences } = await compareFleet({ rules: [hashEmail, { match: { column: "*" }, set: { enabled: true } }], reads: other });
+  const items = differences.flatMap((one) => one.items);
   const [seventh, ...others] = [...items].sort((a, b) => Number(b.liveId === "id-7") - Number(a.liveId === "id-7"));
   expect(seventh?.changes.map((change) => "field" in change && change.field)).toEqual(["enabled", "hashed"]);
   for (const { changes } of others) expect(changes.map((change) => "field" in change && change.field)).toEqual(["hashed"]);

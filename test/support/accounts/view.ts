@@ -1,11 +1,17 @@
+import { cachedReads } from "../../../src/core/engine/reads/cached-reads.ts";
+import { noRounds, type Run } from "../../../src/core/engine/run.ts";
+import { everything } from "../../../src/core/engine/scope.ts";
 import { kinds } from "../../../src/core/kinds/index.ts";
 import { type Account, type DiffResult, emptyDiff, type Identity } from "../../../src/core/kinds/kind.ts";
 import { type LiveTag, tags } from "../../../src/core/kinds/lists.ts";
 import { accountLists, indexed } from "../../../src/core/kinds/lookup.ts";
 import { withIdentities } from "../../../src/core/kinds/select.ts";
+import type { Project } from "../../../src/core/manifests/project.ts";
 import { type Address, toAddress } from "../../../src/core/model/address.ts";
 import type { LiveIntegration, LiveUser } from "../../../src/core/model/live.ts";
 import type { Manifest } from "../../../src/core/model/manifest.ts";
+import { systemClock } from "../../../src/core/model/runtime/clock.ts";
+import type { Reads } from "../../../src/core/model/service.ts";
 
 /** A manifest in the form that kinds get. `more` replaces its other members. */
 export function resourceOf(kind: string, name: string, spec: unknown, more: Partial<Manifest> = {}): Manifest {
@@ -66,7 +72,30 @@ export const nothingElse = {
   fresh: new Set<string>(),
   taggedBy: undefined,
   ignored: () => false,
+  comparable: [],
+  isStopped: false,
+  problems: [],
+  unreadLists: new Set<never>(),
+  unreadEntries: new Map(),
+  suspicions: [],
+  isComplete: true,
 } as const;
+
+/** A run that compares everything with what `reads` returns, and what of it a comparison needs. */
+export const comparingRun = (reads: object, { concurrency = 1, ...more }: Partial<Run> & { readonly concurrency?: number } = {}): Run => {
+  const run: Partial<Run> = {
+    options: {},
+    scope: everything,
+    reads: cachedReads(reads as Reads),
+    clock: systemClock,
+    signal: new AbortController().signal,
+    onProgress: undefined,
+    rounds: noRounds,
+    project: { settings: { client: { concurrency } } } as Project,
+    ...more,
+  };
+  return run as Run; // nothing else of it is needed
+};
 
 /** Members of a view, and lists. */
 export interface SmallAccount extends Partial<Account> {
@@ -89,6 +118,7 @@ export function accountViewOf(manifests: readonly Manifest[], { integrations, ta
   const view = indexed({
     ...nothingElse,
     manifests,
+    comparable: manifests,
     identities,
     list: accountLists(new Map(Object.entries(lists))),
     ...more,

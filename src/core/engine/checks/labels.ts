@@ -1,37 +1,31 @@
 import { type ColumnLabel, columnLabels, enterLabels, indicesIn, type LabelScope } from "../../kinds/patterns/labels.ts";
 import type { Question } from "../../kinds/schemas.ts";
 import { labelScopes, nameInAddresses } from "../../kinds/select.ts";
-import type { Project } from "../../manifests/project.ts";
 import type { ColumnLabels, LabelledColumn } from "../../model/labels.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { type Problem, problemAt } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { nameText } from "../../text/paths.ts";
-import type { ObservedAccount } from "../observe.ts";
+import { everything } from "../scope.ts";
+import type { Check, CheckInput } from "./check.ts";
 
 // Whether labels have an effect is known only for all integrations together: a column that a file labels, or a pattern,
 // may match in any of them. Most of them match in the first tables, so a table whose labels have all been found is skipped.
 
-/** Checks on the trees that a run reads whether the labels of the project match something. */
-interface LabelCheck {
-  readonly ask: (liveId: string) => Question;
-  /** Call it only if every read succeeded. */
-  readonly problems: () => readonly Problem[];
-}
-
-/** Undefined without a Classification, and in a run that reads only a part of the account. */
-export function checkLabels({ columnLabels: labels }: Project, { account }: ObservedAccount, isWhole: boolean): LabelCheck | undefined {
+/** Whether the labels of the project match something. Asks nothing without a Classification, and in a run that reads only a part of the account. */
+export function checkLabels({ run: { project, scope }, account }: CheckInput): Check {
   const scopes = labelScopes(account);
-  if (labels === undefined || scopes === undefined || !isWhole) return undefined;
-  const { ask, problems } = labelCoverage(labels);
+  if (project.columnLabels === undefined || scopes === undefined || scope !== everything) return {};
+  const { ask, problems } = labelCoverage(project.columnLabels);
   let trees = 0;
   return {
-    ask(liveId) {
+    tree({ id, tree }) {
+      if (tree === undefined) return undefined;
       trees++;
-      return ask(scopes(liveId), nameInAddresses(liveId, account));
+      return { questions: [ask(scopes(id), nameInAddresses(id, account))] };
     },
-    problems: () => (trees === 0 ? [] : problems()),
+    end: ({ complete }) => ({ problems: complete && trees > 0 ? problems() : [] }),
   };
 }
 

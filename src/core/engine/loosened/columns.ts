@@ -1,4 +1,4 @@
-import type { LostProtection, Pair, Unit } from "../../kinds/kind.ts";
+import type { Account, LostProtection, Pair, Unit } from "../../kinds/kind.ts";
 import { isPolicy } from "../../kinds/manifests.ts";
 import type { LabelScope } from "../../kinds/patterns/labels.ts";
 import { namesMatcher } from "../../kinds/patterns/names.ts";
@@ -17,7 +17,7 @@ import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { capitalized, ruleText } from "../../text/describe.ts";
 import { severities } from "../../text/signs.ts";
-import type { BaseView } from "../origin.ts";
+import type { Reviewed } from "../origin.ts";
 import type { Draft, Review } from "./entry.ts";
 import type { LabelTallies, Loss, LostLabels } from "./labels.ts";
 import { laterText } from "./later.ts";
@@ -221,8 +221,8 @@ export const exemptionDrafts = (added: readonly NewExemption[], exempt: Readonly
   });
 
 interface ProtectionInput {
-  readonly base: BaseView;
-  readonly ignoredNow: BaseView["ignored"];
+  readonly base: Reviewed;
+  readonly ignoredNow: Account["ignored"];
   readonly labels: LabelTallies;
 }
 
@@ -243,7 +243,7 @@ export function protectionTallies({ base, head }: Pick<Review, "base" | "head">,
       const { address } = now ?? before;
       const found = schemas.lost({ before, now }, live, {
         ignored: {
-          before: (path, key) => view.ignored(before.address, nodePointer(path, key)),
+          before: (path, key) => view.account.ignored(before.address, nodePointer(path, key)),
           now: (path, key) => ignoredNow(address, nodePointer(path, key)),
         },
         isSent: (path, key) => planned.has(nodePointer(path, key)),
@@ -283,7 +283,7 @@ const protectionDrafts = ({ key, cause: { rule, place }, columns }: LostProtecti
         },
       ];
 
-const protectionLoss = ({ key, cause: { rule, place }, columns }: LostProtection, { locate }: BaseView): Loss => {
+const protectionLoss = ({ key, cause: { rule, place }, columns }: LostProtection, { locate }: Reviewed): Loss => {
   const { file, line } = locate(place);
   const where = placeText({ file, line });
   return {

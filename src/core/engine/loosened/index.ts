@@ -1,36 +1,54 @@
-import type { Pair, Unit } from "../../kinds/kind.ts";
+import type { Account, DiffResult, Pair, Unit } from "../../kinds/kind.ts";
 import { schemasAddress } from "../../kinds/manifests.ts";
 import { integrationNames, labelScopes, nameInAddresses } from "../../kinds/select.ts";
 import { eachChange } from "../../model/changes.ts";
+import { defined } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { type Loosened, loosenedCodes, type Released } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
-import type { CheckedUnit } from "../checks/policies.ts";
-import type { ObservedAccount } from "../observe.ts";
-import { type BaseView, objectOf } from "../origin.ts";
+import type { Check, CheckInput, SeenIntegration } from "../checks/check.ts";
+import { objectOf, type Reviewed } from "../origin.ts";
+import { everything } from "../scope.ts";
 import { exemptionDrafts, policyDrafts, policyTallies, protectionTallies, type ReviewedTree } from "./columns.ts";
 import { acceptedAhead, droppedChecks, goneTargets } from "./dropped.ts";
 import { type Draft, located, type Review } from "./entry.ts";
 import { type LostLabels, labelTallies } from "./labels.ts";
 import { askLater } from "./later.ts";
 import { ignoringRules, newExemptions, policyPairs } from "./manifests.ts";
+import { releasedObjects } from "./released.ts";
 import { loosenedSettings } from "./settings.ts";
 
 // What a pull request gives up: everything that makes the rules of the project weaker than at the base, whether or not the plan sends anything for it.
 
-interface LoosenedCheck {
-  readonly checkUnit: (unit: CheckedUnit) => void;
-  /** The schemas of an integration that no SchemaConfig selects. */
-  readonly checkTree: (liveId: string, live: LiveSchemas) => void;
+/** What the manifests no longer have since the base, and in a review what they give up. Unknown if a read failed. */
+export function checkLoosened(input: CheckInput): Check {
+  const { run, account, reviewed } = input;
+  const { base, review } = run.options;
+  if (base === undefined || reviewed === undefined) return {};
+  const loosened = review !== undefined ? newLoosened({ base, head: run.project, today: run.today }, account, reviewed) : undefined;
+  return {
+    tree: (seen) => loosened?.see(seen),
+    async end(comparison) {
+      const isWhole = run.kind === "Plan" && run.scope === everything && reviewed.isComplete && account.isComplete && comparison.complete;
+      if (!isWhole) return {};
+      const released = await releasedObjects({ run, account, reviewed, comparison, onLive: loosened?.seeReleased });
+      const entries = loosened?.entries(released) ?? [];
+      // After a merge, nothing is said if nothing is given up.
+      return { released, ...defined({ loosened: review === "before merge" || entries.length > 0 ? entries : undefined }) };
+    },
+  };
+}
+
+interface LoosenedAccount {
+  readonly see: (seen: SeenIntegration) => undefined;
   /** An integration that the base manifests select and those of now do not, or not with this object. */
-  readonly checkReleased: (base: Pair, now: Unit | undefined, live: unknown) => void;
-  /** Call it only if every read succeeded. */
+  readonly seeReleased: (before: Pair, now: Unit | undefined, live: unknown) => void;
   readonly entries: (released: readonly Released[]) => readonly Loosened[];
 }
 
-export function checkLoosened(review: Review, { account }: Pick<ObservedAccount, "account">, base: BaseView): LoosenedCheck {
+export function newLoosened(review: Review, account: Account, base: Reviewed): LoosenedAccount {
   const pairs = policyPairs(review);
   const labels = labelTallies(review);
   const policies = policyTallies(pairs, review, labels);
@@ -55,17 +73,14 @@ export function checkLoosened(review: Review, { account }: Pick<ObservedAccount,
     return lost;
   };
   return {
-    checkUnit({ kind, unit, live, difference }) {
-      if (kind.schemas === undefined || unit.liveId === undefined || live === undefined) return;
-      const planned = plannedIn(difference);
-      const lost = addTree(unit.liveId, kind.schemas.tree(live), planned);
-      const before = base.unitByObject.get(objectOf({ kind, unit }));
-      if (before !== undefined) protection.add(before, unit, { live, planned, lost });
+    see({ id, tree, pair }) {
+      if (tree === undefined) return;
+      const planned = pair === undefined ? new Map() : plannedIn(pair.difference);
+      const lost = addTree(id, tree, planned);
+      const before = pair && base.pairs.get(objectOf(pair));
+      if (before !== undefined) protection.add(before, pair?.unit, { live: pair?.live, planned, lost });
     },
-    checkTree(liveId, live) {
-      addTree(liveId, live, new Map());
-    },
-    checkReleased(before, now, live) {
+    seeReleased(before, now, live) {
       const { kind, unit } = before;
       if (kind.schemas === undefined || live === undefined) return;
       const isGone = now === undefined && unit.liveId !== undefined;
@@ -93,7 +108,7 @@ export function checkLoosened(review: Review, { account }: Pick<ObservedAccount,
   };
 }
 
-function plannedIn({ items }: CheckedUnit["difference"]): ReadonlyMap<Pointer, boolean> {
+function plannedIn({ items }: DiffResult): ReadonlyMap<Pointer, boolean> {
   const planned = new Map<Pointer, boolean>();
   for (const item of items) for (const { path, after } of eachChange(item)) if (typeof after === "boolean") planned.set(path, after);
   return planned;

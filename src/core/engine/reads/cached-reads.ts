@@ -1,9 +1,6 @@
-import type { ReadNeeds } from "../../kinds/kind.ts";
 import { ServiceError } from "../../model/errors.ts";
-import type { KeptById } from "../../model/kept.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import type { List, Listed, Listing, Reads } from "../../model/service.ts";
-import type { Run } from "../run.ts";
 
 /** Reads of one run: a list or an object is read once. Schemas and columns are not cached, because of their size. */
 export interface RunReads extends Reads {
@@ -71,22 +68,7 @@ function onceBy<Args extends readonly unknown[], T>(
  * Call before reading the columns of tables with one request each. Throws ServiceError
  * `E_COLUMN_READS` if the run would exceed its limit.
  */
-export type ClaimColumns = (integrationId: string, tables: number) => void;
-
-/** Which columns must be read: to review columns, all of them; otherwise those that policies check, and those of tables in which columns were kept. */
-export const columnsNeeded =
-  ({ review }: Pick<Run, "review">, byPolicies: ReadNeeds["policyColumns"], kept?: KeptById): ReadNeeds["policyColumns"] =>
-  (id) => {
-    if (review !== undefined) return () => true;
-    const [policies, before] = [byPolicies(id), kept?.get(id)?.schemas];
-    if (before === undefined) return policies;
-    const wasKept = (schema: string, table: string): boolean =>
-      before
-        .get(schema)
-        ?.get(table)
-        ?.some(({ columns }) => columns !== undefined) === true;
-    return (schema, table, syncMode) => wasKept(schema, table) || policies?.(schema, table, syncMode) === true;
-  };
+type ClaimColumns = (integrationId: string, tables: number) => void;
 
 /** The tables of a run whose columns are read with one request each. */
 const mostColumnReads = 20_000;

@@ -19,15 +19,15 @@ export async function readAccount(
   const { manifests, settings } = project;
   // A list that can't be read ends the command here; observeAccount would only report it.
   await Promise.all(lists.map((list) => reads.list(list)));
-  const { account, suspicions } = await observeAccount({
+  const account = await observeAccount({
     project,
-    compared: manifests,
+    comparable: manifests,
     records,
     reads,
     ignored: ignoring(settings.ignore, today).ignored,
     alsoNeeded: lists,
   });
-  return { account, suspicions: suspicions.map(({ why }) => why) };
+  return { account, suspicions: account.suspicions.map(({ why }) => why) };
 }
 
 /** The objects with what only GET of a single one returns; `hasDetails`: also what only some services show of one. */

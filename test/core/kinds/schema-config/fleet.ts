@@ -122,7 +122,7 @@ const integration = (id: string): LiveIntegration => ({
 
 export function accountViewOf(manifests: readonly Manifest[], names: readonly string[]): Account {
   const list = accountLists(new Map([["integrations", names.map(integration)]]));
-  return indexed({ ...nothingElse, manifests, identities: new Map(), list });
+  return indexed({ ...nothingElse, manifests, comparable: manifests, identities: new Map(), list });
 }
 
 /**

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { compareUnits } from "../../../../src/core/engine/compare.ts";
-import { cachedReads } from "../../../../src/core/engine/reads/cached-reads.ts";
-import { everything } from "../../../../src/core/engine/scope.ts";
+import { compare } from "../../../../src/core/engine/compare.ts";
 import type { LiveSchemas } from "../../../../src/core/model/live.ts";
+import { comparingRun } from "../../../support/accounts/view.ts";
 import { accountViewOf, column, config, readsOf, schema, shop, table } from "./fleet.ts";
 
 test("the engine reports conclusions over all integrations once, after the last", async () => {
@@ -16,29 +15,14 @@ test("the engine reports conclusions over all integrations once, after the last"
     ],
     missing: "ignore",
   });
-  const reads = cachedReads(readsOf({ schemas: async (id) => ({ tree: live[id] ?? {} }) }));
-  const observed = {
+  const { differences } = await compare({
+    run: comparingRun(readsOf({ schemas: async (id) => ({ tree: live[id] ?? {} }) })),
     account: accountViewOf([manifest], ["a", "b"]),
-    problems: [],
-    unreadLists: new Set<never>(),
-    entries: new Map(),
-    suspicions: [],
-    complete: true,
-  };
-  const { found } = await compareUnits({
-    observed,
-    compared: [manifest],
-    scope: everything,
-    reads,
-    onProgress: undefined,
-    base: undefined,
-    concurrency: 8,
-    needs: { policyColumns: () => undefined, claimColumns: () => undefined, isNew: () => false },
-    *checkUnit() {},
-    signal: new AbortController().signal,
+    reviewed: undefined,
+    checks: [],
   });
-  expect(found.flatMap(({ problems }) => problems.map(({ code, place }) => `${code} ${place?.pointer}`))).toEqual([
+  expect(differences.flatMap(({ problems }) => problems.map(({ code, place }) => `${code} ${place?.pointer}`))).toEqual([
     "W_NO_MATCH /spec/rules/1/match/table",
   ]);
-  expect(found.flatMap(({ items }) => items.map(({ address }) => address))).toEqual(["Schemas/b"]);
+  expect(differences.flatMap(({ items }) => items.map(({ address }) => address))).toEqual(["Schemas/b"]);
 });

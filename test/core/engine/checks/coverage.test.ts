@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Plan } from "../../../src/core/model/plan.ts";
-import { byHandSteps } from "../../support/steps.ts";
-import { type Scene, scene, together } from "../apply/scene.ts";
+import type { Plan } from "../../../../src/core/model/plan.ts";
+import { byHandSteps } from "../../../support/steps.ts";
+import { type Scene, scene, together } from "../../apply/scene.ts";
 
 const shops = (names: string): string => `
 apiVersion: dimsync/v1

@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
-import { orphanedObligations } from "../../../src/core/engine/orphaned.ts";
-import type { Account } from "../../../src/core/kinds/kind.ts";
-import { emptyDiff } from "../../../src/core/kinds/kind.ts";
-import { ServiceError } from "../../../src/core/model/errors.ts";
-import type { KeptIntegration } from "../../../src/core/model/kept.ts";
-import type { LiveIntegration, LiveSchemas } from "../../../src/core/model/live.ts";
-import { accountViewOf, liveIntegration } from "../../support/accounts/view.ts";
-import { column, readsOf, schema, table } from "../kinds/schema-config/fleet.ts";
+import type { Comparison, Found } from "../../../../src/core/engine/checks/check.ts";
+import { checkKept } from "../../../../src/core/engine/checks/kept.ts";
+import type { Reviewed } from "../../../../src/core/engine/origin.ts";
+import type { Account } from "../../../../src/core/kinds/kind.ts";
+import { emptyDiff } from "../../../../src/core/kinds/kind.ts";
+import { ServiceError } from "../../../../src/core/model/errors.ts";
+import type { KeptIntegration } from "../../../../src/core/model/kept.ts";
+import type { LiveIntegration, LiveSchemas } from "../../../../src/core/model/live.ts";
+import { accountViewOf, comparingRun, liveIntegration } from "../../../support/accounts/view.ts";
+import { column, readsOf, schema, table } from "../../kinds/schema-config/fleet.ts";
 
 // What is kept of integrations that no unit stands for: gone, created again, or not selected any more.
 
@@ -36,9 +38,11 @@ interface Given {
   readonly objects?: readonly string[];
   readonly blocked?: readonly string[];
   readonly left?: readonly string[];
+  /** The objects that the manifests at the base have. Absent: there is no base. */
+  readonly atBase?: readonly string[];
 }
 
-async function judged({ live, trees = {}, view = {}, objects = [], blocked = [], left = [] }: Given) {
+async function judged({ live, trees = {}, view = {}, objects = [], blocked = [], left = [], atBase }: Given) {
   const account = { ...accountViewOf([], { integrations: live }), kept: new Map([["a1", kept("Shop")]]), ...view };
   const reads = readsOf({
     schemas: async (id) => {
@@ -47,12 +51,13 @@ async function judged({ live, trees = {}, view = {}, objects = [], blocked = [],
       throw new ServiceError("E_SERVICE_STATUS", "403", { method: "GET", path: "", sent: "answered" });
     },
   });
-  const compared = {
-    objects: new Set(objects),
-    found: [{ ...emptyDiff, blocked: blocked.map((address) => ({ address, code: "E_GONE" as const, message: "" })) }],
-  };
-  const step = { address: "Schemas/Shop", path: "/name" as const, expected: "Shop", instruction: "" };
-  const found = await orphanedObligations({ account, reads, compared, left: left.map((liveId) => ({ ...step, liveId })) });
+  const differences = [{ ...emptyDiff, blocked: blocked.map((address) => ({ address, code: "E_GONE" as const, message: "" })) }];
+  const pairs = new Map((atBase ?? []).map((object) => [object, { unit: {} }]));
+  // Nothing else of these is needed.
+  const reviewed = (atBase && { pairs, isComplete: true, isNow: false }) as Reviewed | undefined;
+  const comparison = { objects: new Set(objects), differences } as Partial<Comparison> as Comparison;
+  const { end } = checkKept({ run: comparingRun(reads), account, reviewed });
+  const { differences: found = [] } = (await end?.(comparison, { left: new Set(left) } as Partial<Found> as Found)) ?? {};
   return {
     manual: found.flatMap(({ manual }) =>
       manual.map(({ address, instruction, command, actual, obligation }) => ({ address, instruction, command, actual, obligation })),
@@ -82,7 +87,7 @@ test.each<[what: string, given: Given, said: RegExp, command?: string, actual?: 
   ],
   [
     "that, and the base did not select it either",
-    { live: [shop("a1", "Shop")], trees: { a1: tree(false) }, view: { base: { isNow: false, schemas: () => undefined } } },
+    { live: [shop("a1", "Shop")], trees: { a1: tree(false) }, atBase: [] },
     /No manifest selects/u,
   ],
   ["its schemas cannot be read", { live: [shop("a1", "Shop")] }, /and its schemas cannot be read\./u],
@@ -138,10 +143,7 @@ test.each<[what: string, given: Given, said: RegExp, command?: string, actual?: 
 });
 
 test.each<[what: string, given: Given]>([
-  [
-    "the base selects it, and the manifests do not",
-    { live: [shop("a1", "Shop")], view: { base: { isNow: false, schemas: () => ({ address: "Schemas/Shop" }) as never } } },
-  ],
+  ["the base selects it, and the manifests do not", { live: [shop("a1", "Shop")], atBase: ["SchemaConfig a1"] }],
   ["the one in its place keeps everything", { live: [shop("b2", "Shop")], trees: { b2: tree(true) } }],
 ])("its obligation ends if %s", async (_, given) => {
   expect(await judged(given)).toEqual({ manual: [], ended: ["a1"] });

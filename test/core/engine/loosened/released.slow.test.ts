@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Plan } from "../../../src/core/model/plan.ts";
-import { runCommand } from "../../support/command.ts";
-import { gitEnv } from "../../support/git/env.ts";
-import { repositoryIn } from "../../support/git/remote.ts";
-import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
-import { startService } from "../../support/service.ts";
+import type { Plan } from "../../../../src/core/model/plan.ts";
+import { runCommand } from "../../../support/command.ts";
+import { gitEnv } from "../../../support/git/env.ts";
+import { repositoryIn } from "../../../support/git/remote.ts";
+import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
+import { startService } from "../../../support/service.ts";
 
 const integration = (name: string, id: string): string =>
   `apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: ${name}, id: "${id}" }\nspec: {}\n`;

@@ -1,50 +1,58 @@
-import { type Account, type DiffResult, emptyDiff } from "../kinds/kind.ts";
-import { integrations } from "../kinds/lists.ts";
-import { kindNames, schemasAddress } from "../kinds/manifests.ts";
-import { readableElsewhere, readSchemas } from "../kinds/schemas.ts";
-import { readOr } from "../model/errors.ts";
-import { defined, sameJson } from "../model/json/json.ts";
-import { countKept, type KeptIntegration } from "../model/kept.ts";
-import type { LiveIntegration } from "../model/live.ts";
-import type { Reads } from "../model/service.ts";
-import { counted } from "../text/counts.ts";
-import { enumerate } from "../text/describe.ts";
-import { andMore } from "../text/lists.ts";
-import { bindCommand, giveUpCommand } from "../text/shell.ts";
-import type { Compared } from "./compare.ts";
+import { type Account, type DiffResult, emptyDiff } from "../../kinds/kind.ts";
+import { integrations } from "../../kinds/lists.ts";
+import { kindNames, schemasAddress } from "../../kinds/manifests.ts";
+import { readableElsewhere, readSchemas } from "../../kinds/schemas.ts";
+import { readOr } from "../../model/errors.ts";
+import { defined, sameJson } from "../../model/json/json.ts";
+import { countKept, type KeptIntegration } from "../../model/kept.ts";
+import type { LiveIntegration } from "../../model/live.ts";
+import type { Reads } from "../../model/service.ts";
+import { counted } from "../../text/counts.ts";
+import { enumerate } from "../../text/describe.ts";
+import { andMore } from "../../text/lists.ts";
+import { bindCommand, giveUpCommand } from "../../text/shell.ts";
+import { schemasAtBase } from "../origin.ts";
+import { everything } from "../scope.ts";
+import type { Check, CheckInput } from "./check.ts";
 
 // What is kept of integrations that no unit stands for: they are gone, or no manifest selects them any more.
+
+/** The columns of tables in which columns were kept, and one finding for each integration that no unit stands for, or the end of its obligation. Reads the schemas of one that was created in place of another. */
+export const checkKept = ({ run: { reads, scope }, account, reviewed }: CheckInput): Check => ({
+  columns: (id) => {
+    const before = account.kept.get(id)?.schemas;
+    return (
+      before &&
+      ((schema, table) =>
+        before
+          .get(schema)
+          ?.get(table)
+          ?.some(({ columns }) => columns !== undefined) === true)
+    );
+  },
+  async end({ differences, objects }, { left }) {
+    if (scope !== everything || !account.isComplete || account.unreadLists.has(integrations)) return {};
+    const isBlocked = new Set(differences.flatMap(({ blocked, deferred }) => [...blocked, ...deferred].map(({ address }) => address)));
+    const orphans = [...account.kept].filter(
+      ([id, { identity, schemas }]) =>
+        schemas.size > 0 &&
+        !objects.has(`${kindNames.schemaConfig} ${id}`) &&
+        !left.has(id) &&
+        // What cannot be compared says so itself.
+        ![identity[0], id].some((name) => isBlocked.has(schemasAddress(name ?? ""))),
+    );
+    const base = reviewed && schemasAtBase(reviewed);
+    const found = await Promise.all(orphans.map(([id, kept]) => ofOrphan(id, kept, { account: { ...account, base }, reads })));
+    return { differences: found.flatMap((one) => one ?? []) };
+  },
+});
 
 interface Input {
   readonly account: Account;
   readonly reads: Reads;
-  /** All of the project. */
-  readonly compared: Pick<Compared, "objects" | "found">;
-  /** The findings of integrations that left a selector by a rename. */
-  readonly left: DiffResult["manual"];
 }
 
-/** One finding for each of them, or the end of its obligation. Reads the schemas of an integration that was created in place of another. */
-export async function orphanedObligations({ account, reads, compared, left }: Input): Promise<readonly DiffResult[]> {
-  const hasLeft = new Set(left.flatMap(({ liveId }) => liveId ?? []));
-  const isBlocked = new Set(compared.found.flatMap(({ blocked, deferred }) => [...blocked, ...deferred].map(({ address }) => address)));
-  const orphans = [...account.kept].filter(
-    ([id, { identity, schemas }]) =>
-      schemas.size > 0 &&
-      !compared.objects.has(`${kindNames.schemaConfig} ${id}`) &&
-      !hasLeft.has(id) &&
-      // What cannot be compared says so itself.
-      ![identity[0], id].some((name) => isBlocked.has(schemasAddress(name ?? ""))),
-  );
-  const found = await Promise.all(orphans.map(([id, kept]) => ofOrphan(id, kept, { account, reads })));
-  return found.flatMap((one) => one ?? []);
-}
-
-async function ofOrphan(
-  id: string,
-  kept: KeptIntegration,
-  { account, reads }: Pick<Input, "account" | "reads">,
-): Promise<DiffResult | undefined> {
+async function ofOrphan(id: string, kept: KeptIntegration, { account, reads }: Input): Promise<DiffResult | undefined> {
   const [before = id] = kept.identity;
   const live = account.list(integrations).byId.get(id);
   // The manifests at the base select it, and those of now do not.
