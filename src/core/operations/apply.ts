@@ -248,7 +248,7 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { envir
 }
 
 async function openWriter({ project, env, signal }: Run, client: Client, writes: RecordsRun): Promise<WriteRun["writer"]> {
-  const { decodeWrite } = await import("../service/decode/resources.ts");
+  const { decodeWrite } = await import("../service/reads.ts");
   return {
     reads: client.asReadOnly(),
     send: (request) => client.send(request, writes.fence),

@@ -8,18 +8,20 @@ import { loadOptions, loadProjects } from "../../cli/project.ts";
 import { printError } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
 import { unchangedExit } from "../../core/engine/exit-codes.ts";
+import type { CiEnvironment } from "../../core/forge/environment.ts";
+import { withSettings } from "../../core/git/remote.ts";
 import { listTargets, type Project } from "../../core/manifests/project.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import type { Plan, Result } from "../../core/model/plan.ts";
 import { isLocal } from "../../core/model/settings/config.ts";
+import type { Environment } from "../../core/model/settings/env.ts";
 import { applyAccount, recordUnchanged } from "../../core/operations/apply.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { readSavedPlan } from "../../core/operations/saved-plan.ts";
 import { shellWord } from "../../core/text/shell.ts";
 import { type CiContext, type CiJob, endJob, type FailedTarget, isStep, jobDestinations, stdoutFormat, targetsOutput } from "./job.ts";
 import { commentResults } from "./provider.ts";
-import { originCredentials } from "./push-credentials.ts";
 
 /**
  * `dimsync ci apply [FILE]`: makes a plan of each target, shows it and applies exactly that plan,
@@ -141,4 +143,18 @@ function warnOfLocalRecords({ io }: CiContext, { environment }: CiJob, { setting
     `${target}: the records are files of this machine, so later jobs do not know what this one creates. Move them to the remote of the repository:`,
     `dimsync records migrate --to git -t ${shellWord(target)}`,
   );
+}
+
+/**
+ * The environment with settings of git that send pushes to the remote `origin` to the job's URL, and the token to that URL only. They put it
+ * neither on a command line nor in a file. Unchanged if the checkout may push itself.
+ */
+export function originCredentials({ pushUrl, token }: Pick<CiEnvironment, "pushUrl" | "token">, env: Environment): Environment {
+  if (pushUrl === undefined || token === undefined) return env;
+  const header = `Authorization: Basic ${Buffer.from(`oauth2:${token}`).toString("base64")}`;
+  const settings = [
+    ["remote.origin.pushUrl", pushUrl],
+    [`http.${pushUrl}.extraHeader`, header],
+  ] as const;
+  return withSettings(settings, env);
 }

@@ -1,4 +1,8 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { leftOutProblems } from "../../core/engine/left-out.ts";
+import { ciFiles, ciProject, readKey } from "../../core/forge/workflows.ts";
+import { repositoryTop } from "../../core/git/top.ts";
 import { integrations, tags, users } from "../../core/kinds/lists.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError, ProblemsError, readOr, ServiceError } from "../../core/model/errors.ts";
@@ -10,7 +14,8 @@ import type { Plan } from "../../core/model/plan.ts";
 import { isError, placeText, toDiagnostic } from "../../core/model/problem.ts";
 import { version } from "../../core/model/runtime/version.ts";
 import type { Listing } from "../../core/model/service.ts";
-import { accountName } from "../../core/model/settings/config.ts";
+import { accountName, type Settings } from "../../core/model/settings/config.ts";
+import type { Environment } from "../../core/model/settings/env.ts";
 import { describeSecret } from "../../core/model/settings/secret.ts";
 import type { Code } from "../../core/model/titles.ts";
 import { type OpenAccount, openAccount } from "../../core/operations/account.ts";
@@ -22,8 +27,6 @@ import type { CallReport } from "../../core/service/request.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore } from "../../core/text/lists.ts";
 import { forTarget, shellWord } from "../../core/text/shell.ts";
-import { type Check, fail, ok, warn } from "./check.ts";
-import { jobChecks } from "./job-checks.ts";
 
 /** What `dimsync doctor -o json` prints. */
 export interface DoctorReport {
@@ -237,4 +240,45 @@ function checkoutCheck(git: Plan["git"], folder: string): Check {
     `The commit does not have ${counted(missing.length, "file")} of the project: ${andMore(missing, "file")}.`,
     `Runs elsewhere, such as in CI, are without ${missing.length === 1 ? "it" : "them"}. Commit: git add --force ${missing.map(shellWord).join(" ")}`,
   );
+}
+
+/** The result of one check of `dimsync doctor`. */
+interface Check {
+  readonly check: string;
+  readonly state: "ok" | "warn" | "fail";
+  /** What was found, in sentences. */
+  readonly found: string;
+  /** What to do; absent if the check passed. */
+  readonly advice?: string;
+}
+
+export const ok = (check: string, found: string): Check => ({ check, state: "ok", found });
+export const warn = (check: string, found: string, advice: string): Check => ({ check, state: "warn", found, advice });
+export const fail = (check: string, found: string, advice: string): Check => ({ check, state: "fail", found, advice });
+
+/** Whether the jobs of CI that init wrote name every target and its keys. None without such jobs. */
+async function jobChecks({ folder, baseUrl }: Pick<Settings, "folder" | "baseUrl">, env: Environment): Promise<readonly Check[]> {
+  const check = "CI jobs";
+  const top = repositoryTop(folder) ?? folder;
+  const project = await ciProject({ root: folder, top, baseUrl }, env);
+  const paths = (["github", "gitlab"] as const)
+    .flatMap((ci) => Object.keys(ciFiles(ci, project)))
+    .filter((path) => path !== ".gitlab-ci.yml");
+  const found = paths.filter((path) => existsSync(join(top, path)));
+  if (found.length === 0) return [];
+  const text = found.map((path) => readFileSync(join(top, path), "utf8")).join("\n");
+  // Of secrets.NAME, the name.
+  const words = new Set([/[^\w.-]+/u, /[^\w-]+/u].flatMap((between) => text.split(between)));
+  const missing = project.targets.flatMap(({ name, key }) => {
+    const lacking = [...(words.has(name) ? [] : ["its name"]), ...[key, readKey(key)].filter((word) => !words.has(word))];
+    return lacking.length === 0 ? [] : [`${name} (${lacking.join(", ")})`];
+  });
+  if (missing.length === 0) return [ok(check, `They name every target and its keys: ${andMore(found, "file")}.`)];
+  return [
+    warn(
+      check,
+      `They do not name all that they need of ${missing.join(", ")}.`,
+      `Add it, or delete ${found.join(", ")} and write new jobs: dimsync init`,
+    ),
+  ];
 }

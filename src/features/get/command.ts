@@ -4,14 +4,15 @@ import { listingForms } from "../../cli/listing-forms.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
-import { kinds } from "../../core/kinds/index.ts";
-import { liveKinds, type View, views } from "../../core/kinds/live-views.ts";
+import { itemKindOf, kinds } from "../../core/kinds/index.ts";
+import type { LiveView } from "../../core/kinds/kind.ts";
+import { users } from "../../core/kinds/lists.ts";
 import { manifestOfSchemas } from "../../core/kinds/manifests.ts";
 import { integrationOfSchemas, toAddress } from "../../core/model/address.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { whyNotSent } from "../../core/model/extended.ts";
-import type { Reads } from "../../core/model/service.ts";
+import type { List, Reads } from "../../core/model/service.ts";
 import type { Settings } from "../../core/model/settings/config.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import { type AccountProject, withReadOnly } from "../../core/operations/account.ts";
@@ -134,3 +135,30 @@ function liveKindNamed(text: string): { readonly name: string; readonly live: Vi
     `The account has no kind ${JSON.stringify(text)}. Kinds: ${liveKinds.join(", ")}.${didYouMean(wanted, liveKinds)}`,
   );
 }
+
+/** Live objects that `get` prints, and the list that has them. */
+type View = LiveView & { readonly list?: List };
+
+/** Users have no manifests, so they are not a kind. */
+const usersView: View = {
+  list: users,
+  // The service has no request for a single user, so it is looked up in the list, by id or e-mail address.
+  one: {
+    read: async (id, reads) => {
+      const { items } = await reads.list(users);
+      return items.find((user) => user.id === id) ?? items.find(({ email }) => email.toLowerCase() === id.toLowerCase());
+    },
+  },
+  columns: ["id", "email", "name", "createdAt"],
+};
+
+const views: Readonly<Record<string, View>> = Object.fromEntries([
+  ...kinds.flatMap((kind) => {
+    const { liveView, list } = kind;
+    return liveView === undefined ? [] : [[itemKindOf(kind), { ...liveView, ...(list === undefined ? {} : { list }) }] as const];
+  }),
+  ["User", usersView],
+]);
+
+/** The kinds that `get` knows. */
+const liveKinds: readonly string[] = Object.keys(views);

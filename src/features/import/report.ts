@@ -11,9 +11,9 @@ import { counted } from "../../core/text/counts.ts";
 import { andMore, joinParts } from "../../core/text/lists.ts";
 import { pathText } from "../../core/text/paths.ts";
 import { shellWord } from "../../core/text/shell.ts";
-import type { FileChange } from "./file-set.ts";
 import type { ImportFailure } from "./other-targets.ts";
 import type { StateDifferences } from "./terraform.ts";
+import type { FileChange } from "./writer.ts";
 
 /** What was imported, and what was not. */
 export interface Imported {

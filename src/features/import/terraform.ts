@@ -13,7 +13,7 @@ import { isSameMode, requestMode } from "../../core/model/sync-mode.ts";
 import { counted } from "../../core/text/counts.ts";
 import { nodeText } from "../../core/text/paths.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
-import { patternsOf } from "./schemas/escape-glob.ts";
+import { patternsOf } from "./schemas/infer-rules.ts";
 
 // What a state of Terraform adds to the account, for teams that leave its provider: once for each team.
 

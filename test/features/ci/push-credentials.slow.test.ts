@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openGitRecords } from "../../../src/core/records/git/index.ts";
 import { initGitRecords } from "../../../src/core/records/git/init.ts";
-import { originCredentials } from "../../../src/features/ci/push-credentials.ts";
+import { originCredentials } from "../../../src/features/ci/apply-job.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { gitHttp } from "../../support/git/http.ts";
 import { gitRemote } from "../../support/git/remote.ts";

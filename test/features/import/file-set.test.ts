@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { documentRanges } from "../../../src/core/yaml/document-ranges.ts";
-import { createFileSet } from "../../../src/features/import/file-set.ts";
+import { createFileSet } from "../../../src/features/import/writer.ts";
 
 const place = (document: number) => ({ file: "a.yaml", document, pointer: "" });
 

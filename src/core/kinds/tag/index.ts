@@ -1,18 +1,106 @@
 import { byText } from "../../model/address.ts";
 import { maySend, whyNotSent } from "../../model/extended.ts";
-import { type Manifest, problemIn, type Reference, type TagSpec } from "../../model/manifest.ts";
+import { defined, type JsonObject, type JsonValue } from "../../model/json/json.ts";
+import { locationIn, type Manifest, problemIn, type Reference, type TagSpec } from "../../model/manifest.ts";
+import type { Deferred, DraftItem } from "../../model/plan.ts";
 import { bindCommand } from "../../text/shell.ts";
 import { fold, nearest, suggestion } from "../../text/suggest.ts";
+import { inlineYaml } from "../../yaml/print.ts";
 import { columnsOf, type Fields, readOnlyMessage, unintendedIn, writtenDocument } from "../fields.ts";
 import { bindItem, blocked, boundIdentity, candidateTexts, goneObject, recordedFor, unitPerManifest, unreadable } from "../identity.ts";
-import { type Account, emptyDiff, type Identity, type Kind } from "../kind.ts";
+import { type Account, type DiffResult, emptyDiff, type Identity, type ImportContext, type ImportedObjects, type Kind } from "../kind.ts";
+import { createChanges } from "../leaves.ts";
 import { integrations, type LiveTag, tagFields, tags, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
-import { needsUsers } from "../users.ts";
-import { createdTag } from "./create.ts";
+import { needsUsers, plainEmailWarning, unclearUserProblem, userIdOf, userRefFor } from "../users.ts";
 import { fieldChanges, fieldCount, type TagUnit } from "./fields.ts";
-import { imported } from "./import.ts";
 import { relatedIds, relations } from "./relations.ts";
+
+/** The POST of a tag, after which its relations can be sent. It takes the owner as the id of a user. */
+function createdTag(unit: TagUnit, account: Account): DiffResult {
+  const { manifest, address } = unit;
+  const { name, description, owner: ref = "" } = manifest.spec;
+  const { items: known } = account.list(users);
+  const owner = userIdOf(ref, known);
+  if (typeof owner === "object") return { ...emptyDiff, problems: [unclearUserProblem(manifest, "/spec/owner", owner, known)] };
+  const body = defined({ name, owner, description }) as JsonObject; // defined() removes an undefined description
+  const item: DraftItem = {
+    address,
+    kind: manifest.kind,
+    action: "create",
+    changes: createChanges(manifest, body),
+    requests: [{ method: "POST", path: "/v1/tags", body }],
+    naturalKey: { name: fold(name) },
+  };
+  const related = relations(unit, { id: "", name, taggedResources: [] }, account);
+  return {
+    ...emptyDiff,
+    items: [item],
+    blocked: related.blocked,
+    deferred: [
+      ...related.items.map(
+        ({ address: of, changes: [change], requests }): Deferred => ({
+          ...{ verb: "relate", address: of, waitsFor: [address], desired: change?.after ?? null },
+          later: requests.map(({ method }) => method),
+        }),
+      ),
+      ...related.deferred.map((one) => ({ ...one, waitsFor: [address, ...one.waitsFor] })),
+    ],
+    problems: [...plainEmailWarning(ref, known, locationIn(manifest, "/spec/owner")), ...related.problems],
+  };
+}
+
+const imported: ImportedObjects<LiveTag> = {
+  skips: ({ name }) => (name === "" ? "has no name" : undefined),
+  manifest(live, context) {
+    const { account } = context;
+    const { resources, untyped } = resourcesOf(live, context);
+    const owner = userRefFor(live.owner, account.list(users).items);
+    return {
+      body: {
+        spec: {
+          name: live.name,
+          ...(live.description === undefined ? {} : { description: live.description }),
+          ...(owner === undefined ? {} : { owner: owner as JsonValue }), // a string or a map of strings
+          resources,
+        },
+      },
+      after: untypedComment(untyped),
+      ...(resources.length > 0 && account.taggedBy === undefined ? { notice: noTagger } : {}),
+    };
+  },
+};
+
+/** Import cannot know the user; without one, the next resource that the user adds to a tag is an error. */
+const noTagger =
+  "Creating a tag relation needs the user who tags. Before you add resources to a tag, set defaults.taggedBy in dimsync.yaml to the e-mail address of a user.";
+
+/** The entries for the resources of a tag: integrations and assets by name. `untyped`: ids whose type the service does not return. */
+function resourcesOf(
+  tag: LiveTag,
+  { account, nameOf }: ImportContext,
+): { readonly resources: readonly JsonValue[]; readonly untyped: readonly string[] } {
+  const ids = [...new Set((tag.taggedResources ?? []).map(({ id }) => id))].sort(byText);
+  const entries: { readonly key: string; readonly entry: JsonValue }[] = [];
+  const untyped: string[] = [];
+  for (const id of ids) {
+    const integration = nameOf(kindNames.integration, id);
+    const asset = nameOf(kindNames.asset, id);
+    if (integration !== undefined) entries.push({ key: `1 ${integration}`, entry: { integration } });
+    else if (account.list(integrations).byId.has(id)) entries.push({ key: `2 ${id}`, entry: { integration: { id } } });
+    else if (asset !== undefined) entries.push({ key: `3 ${asset}`, entry: { asset } });
+    else untyped.push(id);
+  }
+  return { resources: entries.sort((a, b) => byText(a.key, b.key)).map(({ entry }) => entry), untyped };
+}
+
+const untypedComment = (ids: readonly string[]): readonly string[] =>
+  ids.length === 0
+    ? []
+    : [
+        "  # Also tagged; the service does not return the type of these. To manage one, add it to resources (a monitor as `monitor`):",
+        ...ids.map((id) => `  # - dataAsset: { id: ${inlineYaml(id)} }`),
+      ];
 
 // The interface has calls that list, read and change tags and attach them to resources. Requests beyond it create
 // one and remove a relation (docs/writes.md).

@@ -5,7 +5,6 @@ import type { ColumnTree, SchemaRule, SchemaTree } from "../../../core/model/man
 import { getOrAdd } from "../../../core/model/maps.ts";
 import { isReplicated, setFields, type WritableNode, walk } from "../../../core/model/schema-tree.ts";
 import { freeName } from "../../../core/text/free-name.ts";
-import { escapeGlob, patternsOf } from "./escape-glob.ts";
 
 // Writes what the live state of an integration's schemas protects, as rules that are short enough to review: what is off, and which
 // columns are hashed. What is enabled and readable is in no rule, so that a rule of somebody else that protects it always wins, and
@@ -209,3 +208,13 @@ function withIds(drafts: readonly DraftRule[]): readonly SchemaRule[] {
     return { id: unique, match, set };
   });
 }
+
+/** A pattern that matches exactly this name: characters that a glob gives a meaning are escaped. Undefined for "", which no pattern matches. */
+export function escapeGlob(name: string): string | undefined {
+  if (name === "") return undefined;
+  const escaped = name.replaceAll(/[*?[\]{}\\]/gu, (letter) => `\\${letter}`);
+  return escaped.startsWith("!") ? `\\${escaped}` : escaped;
+}
+
+/** Those of the names that a pattern can have. */
+export const patternsOf = (names: readonly string[]): readonly string[] => names.flatMap((name) => escapeGlob(name) ?? []);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { tags } from "../../../../src/core/kinds/lists.ts";
 import { own } from "../../../../src/core/model/json/json.ts";
-import { decodeWrite } from "../../../../src/core/service/decode/resources.ts";
 import { decodeColumns, decodeSchemas } from "../../../../src/core/service/decode/schemas.ts";
+import { decodeWrite } from "../../../../src/core/service/reads.ts";
 
 const where = { method: "GET", path: "/v1/integrations/i/schemas", sent: "answered" } as const;
 const decode = (schemas: string) => decodeSchemas(JSON.parse(`{"schemas":${schemas}}`), where);

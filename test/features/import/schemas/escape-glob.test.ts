@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { nameMatcher } from "../../../../src/core/kinds/patterns/names.ts";
-import { escapeGlob } from "../../../../src/features/import/schemas/escape-glob.ts";
+import { escapeGlob } from "../../../../src/features/import/schemas/infer-rules.ts";
 
 test.each(["users", "a*b", "[a]", "{a,b}", "!x", "\\", "\\*", "!", "a?b", "100%", "a,b", "}", "__proto__"])(
   "the pattern for %j matches this name only",
