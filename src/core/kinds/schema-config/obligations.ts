@@ -138,7 +138,7 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
     const found = isExact
       ? `${andMore(names, "name", { shown: 5 })} ${names.length === 1 ? "is" : "are"} new and readable`
       : `${names.length === 1 ? `${names[0]} may have replaced it and is` : `one of ${andMore(names, "name", { shown: 5 })} may have replaced it; they are`} readable`;
-    return { instruction: `${goneAt} is gone${it} (${what}), ${found}. Add a rule for what is new, or give it up:` };
+    return { instruction: `${goneAt} is gone${it} (${what}), and ${found}. Add a rule for what is new, or give it up:` };
   };
 }
 

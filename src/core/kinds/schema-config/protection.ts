@@ -141,7 +141,7 @@ export function removedCause(
 }
 
 /**
- * What an integration loses that the SchemaConfig no longer covers: "12 hashed columns and 1 disabled column are no longer kept so". Without
+ * What an integration loses that the SchemaConfig no longer covers: "no rule keeps 12 hashed columns and 1 disabled column any more". Without
  * numbers if its schemas cannot be read.
  */
 export async function lostBySelector(
@@ -169,10 +169,10 @@ export async function lostBySelector(
   };
   scan(live?.tree ?? {}, [count], { rules });
   const total = lost.hashed + lost.disabled;
-  if (total === 0) return "its columns are no longer kept as the rules require";
+  if (total === 0) return "no rule keeps its columns any more";
   const names = countList([
     [lost.hashed, `hashed ${lost.hashed === 1 ? "column" : "columns"}`],
     [lost.disabled, `disabled ${lost.disabled === 1 ? "column" : "columns"}`],
   ]);
-  return `${names} ${total === 1 ? "is" : "are"} no longer kept so`;
+  return `no rule keeps ${names} any more`;
 }

@@ -162,7 +162,7 @@ describe("an obligation", () => {
     [
       "a column has another name",
       { live: users({ phone: undefined, mobile: column() }) },
-      [/users\.phone is gone \(hashed since 2026-11-02\), public\.users\.mobile is new and readable/u],
+      [/users\.phone is gone \(hashed since 2026-11-02\), and public\.users\.mobile is new and readable/u],
     ],
     [
       "several are new",
@@ -255,6 +255,30 @@ describe("an obligation", () => {
     ],
   ])("ends: %s", (_, change, ended, notes = []) => {
     expect(judged(change)).toEqual({ said: [], ended, notes, commands: [] });
+  });
+
+  test.each<[changed: Parameters<typeof users>[0], now: NonNullable<SchemaConfigSpec["rules"]>, values: object]>([
+    [{ phone: column() }, noPhone, { expected: true, actual: false }],
+    [{ ssn: column() }, rules.filter((_, at) => at !== 1), { expected: false, actual: true }],
+    [{ phone: undefined, mobile: column() }, rules, { expected: true }],
+  ])("has the value of the account, if it shows one: %#", (changed, now, values) => {
+    const { unit, account } = unitOf(now);
+    const [{ expected, actual } = {}] = obligationsOf(unit, { tree: users(changed), account, before }).manual;
+    expect({ expected, ...(actual === undefined ? {} : { actual }) }).toEqual(values);
+  });
+
+  test.each([
+    [
+      users({ phone: undefined }),
+      /^public\.users\.phone of shop is gone, and nothing new beside it is readable\. .*forgets that it was kept/u,
+    ],
+    [
+      users({ phone: undefined, email: undefined }),
+      /^public\.users\.email, public\.users\.phone of shop are gone, .*beside them .*they were kept/u,
+    ],
+  ])("that ends unseen has a note: %#", (tree, said) => {
+    const { unit, account } = unitOf(rules);
+    expect(obligationsOf(unit, { tree, account, before }).problems.map(({ message }) => message)).toEqual([expect.stringMatching(said)]);
   });
 
   test("one column that was kept hashed and disabled is one finding", () => {
