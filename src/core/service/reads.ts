@@ -22,7 +22,7 @@ import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry, WriteDecode
 import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
 import { isGone, isUnknownPath, type Refusal } from "./refusal.ts";
 import type { Call, SendRequest } from "./request.ts";
-import { readJson } from "./response-body.ts";
+import { readJson, readUnique } from "./response-body.ts";
 
 /** Whether the service has answered anything as expected. */
 export interface Worked {
@@ -51,7 +51,7 @@ export function createReads(exchange: SendRequest, worked: Worked, extended: Map
     { isBare, ...options }: Pick<Call<JsonValue | undefined>, "isSmall" | "absent"> & { readonly isBare?: true } = {},
   ): Promise<T | undefined> => {
     const where = whereOf(path);
-    const read = ({ body }: WireResponse): JsonValue | undefined => readJson(body, where);
+    const read = ({ body }: WireResponse): JsonValue | undefined => readUnique(body, where);
     const value = await exchange({ method: "GET", path, absent: orError(isGone), ...options, read });
     return value === undefined ? undefined : decode(opened(value, where, isBare), where);
   };
@@ -99,7 +99,7 @@ export function createReads(exchange: SendRequest, worked: Worked, extended: Map
       const path = urlPath(["v1", "integrations", id, "schemas"]);
       const where = whereOf(path);
       const value = await readOr(
-        () => exchange({ method: "GET", path, read: ({ body }) => readJson(body, where) }),
+        () => exchange({ method: "GET", path, read: ({ body }) => readUnique(body, where) }),
         (failure) => failure,
       );
       if (!(value instanceof ServiceError))

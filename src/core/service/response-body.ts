@@ -2,7 +2,8 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { parse as parseLossless } from "lossless-json";
 import { malformed, type Where } from "../model/decode.ts";
 import { isObject, type JsonValue, memberAt, own } from "../model/json/json.ts";
-import { DeepNesting, parseResponse } from "../model/json/parse.ts";
+import { DeepNesting, parseResponse, repeatedName } from "../model/json/parse.ts";
+import { toPointer } from "../model/json/pointer.ts";
 import type { WriteAnswer } from "../model/service.ts";
 import { RefusedInBody, refusalDespiteStatus } from "./refusal.ts";
 
@@ -14,6 +15,14 @@ export function readJson(body: Buffer, where: Where): JsonValue {
   const response = parsed(body, where);
   const refusal = refusalDespiteStatus(response);
   if (refusal !== undefined) throw new RefusedInBody(refusal);
+  return response;
+}
+
+/** The same for one object, in which a name that is there twice would hide a value. @throws ServiceError E_MALFORMED_ANSWER, too */
+export function readUnique(body: Buffer, where: Where): JsonValue {
+  const response = readJson(body, where);
+  const names = repeatedName(body, response);
+  if (names !== undefined) throw malformed(where, toPointer(names), "is there twice");
   return response;
 }
 

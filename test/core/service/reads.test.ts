@@ -17,6 +17,17 @@ const integration = {
 };
 const hostile = ["__proto__", "constructor", "a/b", "a.b", "100%", "..", ".", " x ", "ü", "a%2Fb", "?q=1#f"];
 
+test("schemas in which a name is there twice are refused at its path, because the first value would be hidden", async () => {
+  const columns = '{"email": {"hashed": false}, "id": {}, "email": {"hashed": true}}';
+  const schemas = `{"public": {"tables": {"users": {"enabled": true, "columns": ${columns}}}}}`;
+  const service = await serve(({ url }, response) =>
+    json(response, url?.endsWith("/schemas") ? `{"data": {"schemas": ${schemas}}}` : `{"data": {"columns": ${columns}}}`),
+  );
+  const client = clientFor(service.url);
+  expect((await failureOf(client.schemas("8f1c"))).message).toContain("/data/schemas/public/tables/users/columns/email is there twice");
+  expect((await failureOf(client.columns("8f1c", "public", "users"))).message).toContain("/data/columns/email is there twice");
+});
+
 test("every read sends the documented request with the key, and decodes the response", async () => {
   const service = await serve(({ url }, response) => {
     const data: Record<string, unknown> = {

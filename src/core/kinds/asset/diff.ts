@@ -272,7 +272,7 @@ function unsent({ manifest: { address, spec }, declared, version = 0, isRaised }
     [paths.filter((path) => path === "/name"), "Nothing shows the name, and dimsync has not sent it."],
     [
       paths.filter((path) => isWithin(path, "/connection")),
-      `Nothing shows the connection, and dimsync has not sent it. To send it, set spec.secretVersion to ${version + 1}.`,
+      `Nothing shows these members of the connection, and dimsync has not sent them. To send the connection, set spec.secretVersion to ${version + 1}.`,
     ],
     [
       spec.connection && spec.secretVersion === 0 ? ["/connection"] : [],

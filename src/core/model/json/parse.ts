@@ -61,7 +61,52 @@ function hasDeepBrackets(bytes: Buffer): boolean {
   return false;
 }
 
-const [quote, backslash, openList, closeList, openMap, closeMap] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+const [quote, backslash, openList, closeList, openMap, closeMap, colon] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d, 0x3a];
+
+/**
+ * The names down to the first one that a map of the text has twice, of which JSON.parse keeps the last; undefined if there is none. Names are only
+ * compared if there are more of them in the text than in the parsed value.
+ */
+export function repeatedName(bytes: Buffer, value: unknown): readonly string[] | undefined {
+  if (namesIn(bytes) === membersOf(value)) return undefined;
+  const open: { readonly names: Set<string>; name: string }[] = [];
+  let text = "";
+  for (const [token] of bytes.toString("utf8").matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/gu)) {
+    const map = open.at(-1);
+    if (token === "{" || token === "[") open.push({ names: new Set(), name: "" });
+    else if (token === "}" || token === "]") open.pop();
+    else if (token !== ":" || map === undefined) text = token;
+    else {
+      map.name = String(JSON.parse(text));
+      if (map.names.has(map.name)) return open.map(({ name }) => name);
+      map.names.add(map.name);
+    }
+  }
+  return undefined;
+}
+
+function namesIn(bytes: Buffer): number {
+  const { length } = bytes;
+  let count = 0;
+  for (let at = 0; at < length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) {
+      for (at += 1; at < length && bytes[at] !== quote; at += 1) if (bytes[at] === backslash) at += 1;
+    } else if (byte === colon) count += 1;
+  }
+  return count;
+}
+
+function membersOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + membersOf(item), 0);
+  let count = 0;
+  for (const key in value) {
+    const member: unknown = (value as Readonly<Record<string, unknown>>)[key];
+    count += typeof member === "object" ? 1 + membersOf(member) : 1;
+  }
+  return count;
+}
 
 /** The end of a sentence about a text that `parseJson` refused. `otherwise`: if it is not JSON at all. */
 export const whyNotJson = (error: unknown, otherwise: string): string => (error instanceof DeepNesting ? error.message : otherwise);

@@ -316,7 +316,7 @@ describe("differences that no call can fix", () => {
   test("a name and a connection that dimsync has not sent are unverifiable", () => {
     const unverifiable = (view: SmallAccount, manifest = asset()) =>
       foundIn(accountViewOf([manifest], view), "Asset").unverifiable.map(({ paths, reason }) => [...paths, reason.split(". ").at(-1)]);
-    const raise = "To send it, set spec.secretVersion to 4.";
+    const raise = "To send the connection, set spec.secretVersion to 4.";
     expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }))).toEqual([["/connection/account", raise]]);
     expect(unverifiable(bound({ id: "d-12", secretVersion: 3, sent: { "/description": "x" } }))).toEqual([["/connection/account", raise]]);
     expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }, { integrations: [] }))[0]).toContain("/name");

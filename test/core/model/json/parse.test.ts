@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseJson, parseResponse } from "../../../../src/core/model/json/parse.ts";
+import { parseJson, parseResponse, repeatedName } from "../../../../src/core/model/json/parse.ts";
 
 const lists = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
 const maps = (levels: number): string => '{"a":'.repeat(levels) + "1" + "}".repeat(levels);
@@ -34,4 +34,13 @@ describe.each(Object.entries(parsers))("%s", (_name, parse) => {
   ])("%s are refused", (_sentence, text) => {
     expect(() => parse(text)).toThrow("is nested more than 200 levels deep");
   });
+});
+
+test.each<readonly [string, string, readonly string[] | undefined]>([
+  ["no name is there twice", '{"a": {"b": [{"c": 1}, {"c": 2}], ":": "\\":"}, "b": {}}', undefined],
+  ["a name is there twice in one map", '{"a": {"b": {"x": 1}, "c": [], "b": {"x": 2}}}', ["a", "b"]],
+  ["a name is there in two spellings", '{"a": 1, "\\u0061": 2}', ["a"]],
+  ["a special name is there twice", '{"t": {"__proto__": 1, "__proto__": 1}}', ["t", "__proto__"]],
+])("%s", (_sentence, text, names) => {
+  expect(repeatedName(Buffer.from(text), JSON.parse(text))).toEqual(names);
 });
