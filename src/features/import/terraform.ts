@@ -64,8 +64,8 @@ export function readTerraformState(text: string): TerraformState {
   if (rows.length === 0) throw unreadable("has no integrations");
   const objects = rows.flatMap((row) => objectsOf(row, rows));
   const left = rows.filter(({ ending }) => ![...integrationEndings, ...assetEndings].includes(ending));
-  const secrets = counted(objects.flatMap(({ specFor }) => secretsIn(specFor(""))).length, "secret");
-  const references = `Connections have $secret references in place of ${secrets} of the state. Set their variables before you raise a secretVersion.`;
+  const secrets = objects.flatMap(({ specFor }) => secretsIn(specFor(""))).length;
+  const references = `Connections have $secret references in place of ${counted(secrets, "secret")} of the state. Set their variables before you raise a secretVersion.`;
   return {
     objects,
     schemas: new Map(
@@ -74,7 +74,7 @@ export function readTerraformState(text: string): TerraformState {
         .map(({ attributes }) => [textIn(attributes, "integration_id"), schemasIn(attributes)]),
     ),
     addresses: [...new Set(rows.map(({ address }) => address))].sort(),
-    notices: [...new Set(left.map(({ address }) => `${address} is not imported.`)), references],
+    notices: [...new Set(left.map(({ address }) => `${address} is not imported.`)), ...(secrets > 0 ? [references] : [])],
   };
 }
 

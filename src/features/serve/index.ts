@@ -5,7 +5,7 @@ import type { FlagsOf, GlobalFlags, Options } from "../../cli/flags.ts";
 
 const options = {
   "--port <n>": "Port on 127.0.0.1 (default: a free port)",
-  "--data <file>": "Keep the account in this file (default: in memory)",
+  "--data <file>": "Keep the account and its keys in this file (default: in memory)",
   "--observed": "Answer as the public descriptions of the service show it, not as its interface document does",
   "--person <email>": { text: "Add an API key for this user; repeatable", repeatable: true },
 } as const satisfies Options;
