@@ -268,7 +268,7 @@ describe("tests", () => {
 
   test.each([
     ["by its name", "core/engine/plan.test.ts", "core/engine/plan.ts"],
-    ["slow ones", "features/doctor/store-checks.slow.test.ts", "features/doctor/store-checks.ts"],
+    ["slow ones", "features/doctor/doctor-records.slow.test.ts", "features/doctor/doctor.ts"],
     ["with a topic", "core/manifests/project-yaml-problems.test.ts", "core/manifests/project.ts"],
     ["in a folder of its name", "core/engine/plan/order.test.ts", "core/engine/plan.ts"],
     ["of a whole folder", "core/records/git/hammer.slow.test.ts", "core/records/git/index.ts"],
