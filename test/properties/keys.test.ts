@@ -696,7 +696,6 @@ test("what is kept is the same after it was stored, whatever is stored once", ()
   const kept = fc.tuple(keeping, tree).map(([all, live]) => keptNow(undefined, all, judged(live)));
   const integration = fc.record({
     identity: fc.constantFrom(["a"], ["b"]),
-    manifests: fc.constantFrom("m1", "m2"),
     isCopy: flag,
     at: fc.nat(2),
   });

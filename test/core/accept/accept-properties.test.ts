@@ -77,7 +77,8 @@ test("after drift is accepted, nothing differs, and every comment and variable i
   const load = () => loadProject({ cwd: folder, env: env(service) });
   await fc.assert(
     fc.asyncProperty(world, async ({ priorities: [first = 1, second = 2, third = 3], fleet, own, other, changed }) => {
-      rmSync(manifests, { recursive: true, force: true });
+      // What an earlier project kept is not this one's.
+      for (const path of [manifests, join(folder, ".dimsync")]) rmSync(path, { recursive: true, force: true });
       mkdirSync(manifests);
       writeFileSync(
         join(manifests, "fleet.yaml"),

@@ -63,7 +63,7 @@ describe("members that the service leaves out", () => {
       reason: "the service does not show the value, and dimsync has sent it",
     });
     // Given up and wanted again: somebody may have unhashed it meanwhile.
-    at.write("manifests/all.yaml", hashesEmail.replace("hashed: true", "enabled: true"));
+    at.write("manifests/all.yaml", hashesEmail.replace("hashed: true", "hashed: false"));
     expect((await at.apply()).code).toBe(0);
     at.write("manifests/all.yaml", hashesEmail);
     expect((await at.plan()).plan.items).toMatchObject([{ address: "Schemas/orders", action: "update" }]);
