@@ -163,6 +163,16 @@ export function integrationNames(account: Account): (liveId: string) => Integrat
   };
 }
 
+/** The account in which each integration has the name that its manifest asks for, as it has when somebody has renamed it. */
+export function withDeclaredNames(account: Account): Account {
+  const { items } = account.list(integrations);
+  const named = items.map((one) => ({ ...one, name: account.naming.manifests.get(one.id)?.spec.settings?.name ?? one.name }));
+  if (named.every(({ name }, index) => name === items[index]?.name)) return account;
+  const own = accountLists(new Map([[integrations.name, named]]));
+  const list: Account["list"] = (of) => (of.name === integrations.name ? own(of) : account.list(of));
+  return withIdentities({ ...account, list }, account.identities);
+}
+
 /** The account with other integrations, by id. Those with labels have a manifest. */
 export function withIntegrations(account: Account, made: ReadonlyMap<string, IntegrationNames>): Account {
   const all = [...made].map(

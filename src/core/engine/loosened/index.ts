@@ -1,6 +1,6 @@
 import type { Account, DiffResult, Pair, Unit } from "../../kinds/kind.ts";
 import { schemasAddress } from "../../kinds/manifests.ts";
-import { integrationNames, labelScopes, nameInAddresses } from "../../kinds/select.ts";
+import { integrationNames, labelScopes, nameInAddresses, withDeclaredNames } from "../../kinds/select.ts";
 import { eachChange } from "../../model/changes.ts";
 import { defined } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
@@ -53,11 +53,11 @@ export function newLoosened(review: Review, account: Account, base: Reviewed): L
   const labels = labelTallies(review);
   const policies = policyTallies(pairs, review, labels);
   const protection = protectionTallies(review, { base, ignoredNow: account.ignored, labels });
-  const accounts = { before: base.account, now: account };
+  const accounts = { before: withDeclaredNames(base.account), now: withDeclaredNames(account) };
   const ahead = acceptedAhead(review, accounts);
   const later = askLater(review, accounts, labels.areChanged);
-  const scopes = { before: labelScopes(base.account), now: labelScopes(account) };
-  const [namesOf, namesBefore] = [integrationNames(account), integrationNames(base.account)];
+  const scopes = { before: labelScopes(accounts.before), now: labelScopes(accounts.now) };
+  const [namesOf, namesBefore] = [integrationNames(accounts.now), integrationNames(accounts.before)];
   const addTree = (liveId: string, live: LiveSchemas, planned: ReviewedTree["planned"]): LostLabels => {
     const tree = {
       integration: namesOf(liveId),

@@ -160,7 +160,7 @@ const textOf = ({ manifests }: Side): string =>
       isSchemaConfig(one) || isRuleSet(one) || isPolicy(one)
         ? [one.address, one.spec as JsonValue]
         : isIntegration(one)
-          ? [one.address, one.labels]
+          ? [one.address, one.labels, one.spec.settings?.name ?? null]
           : [],
     ),
   );

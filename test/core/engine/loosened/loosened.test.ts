@@ -46,6 +46,8 @@ kind: Classification
 metadata: { name: personal }
 spec: { labels: [{ label: pii, match: { column: [${column}] } }] }
 `;
+const integration = (name: string): string =>
+  `apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: shop, id: 8f1c }\nspec: { settings: { name: ${name} } }\n`;
 const tag = (more: string): string => `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec:\n  name: PII\n${more}`;
 const catalog = (columns: string): string =>
   `apiVersion: dimsync/v1\nkind: Catalog\nreviewed:\n  - integrations: { 8f1c: Orders }\n    tables:\n      public/users: [${columns}]\n`;
@@ -361,6 +363,15 @@ const cases: Readonly<Record<string, Case>> = {
     base: { ...start, "manifests/policy.yaml": policy().replace("enabled: true }", "enabled: true }, integration: { names: ['*'] }") },
     changes: { "manifests/policy.yaml": policy().replace("enabled: true }", "enabled: true }, integration: { names: ['*r*', '*i*'] }") },
     found: ["policy-weakened Policy/pii-hashed manifests/policy.yaml:1@head 0/0"],
+  },
+  "an integration is named out of a selector": {
+    base: {
+      ...start,
+      "manifests/orders.yaml": orders().replace("integration: { id: 8f1c }", "integrations: { names: [Orders] }"),
+      "manifests/integration.yaml": integration("Orders"),
+    },
+    changes: { "manifests/integration.yaml": integration("Orders EU") },
+    found: ["protection-lost-later rule pii manifests/orders.yaml:7@base /"],
   },
   "a SchemaConfig is removed": {
     changes: { "manifests/orders.yaml": undefined },
