@@ -1,7 +1,7 @@
 import { byText } from "../model/address.ts";
 import { escaped, fromPointer } from "../model/json/pointer.ts";
 import { getOrAdd } from "../model/maps.ts";
-import { inlineYaml, stringYaml } from "../yaml/print.ts";
+import { inlineYaml, keyYaml, stringYaml } from "../yaml/print.ts";
 
 /** Columns by schema and table. */
 export type Tables = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
@@ -112,14 +112,8 @@ function blockText(names: readonly (readonly [id: string, name: string])[], line
     isInline ? `  - integrations: { ${sorted.join(", ")} }\n` : "  - integrations:\n",
     ...(isInline ? [] : sorted.map((entry) => `      ${entry}\n`)),
     lines.size === 0 ? "    tables: {}\n" : "    tables:\n",
-    ...[...lines].sort(byKey).map(([table, columns]) => `${keyYaml(table, "      ")} ${columns}\n`),
+    ...[...lines].sort(byKey).map(([table, columns]) => `${keyYaml(table, 6)} ${columns}\n`),
   ].join("");
-}
-
-/** YAML refuses a key of more than 1,024 characters without a question mark. */
-function keyYaml(name: string, indent: string): string {
-  const key = stringYaml(name);
-  return key.length > 1_024 ? `${indent}? ${key}\n${indent}:` : `${indent}${key}:`;
 }
 
 const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => byText(a, b);

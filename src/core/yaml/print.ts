@@ -58,6 +58,12 @@ function itemLines(value: JsonValue, layout: Layout): readonly string[] {
 /** A string with quotes only if necessary. */
 export const stringYaml = (text: string): string => (isPlainScalar(text) ? text : doubleQuoted(text));
 
+/** The key of a member on a line of its own, up to the colon. YAML allows more than 1,024 characters only after a question mark. */
+export function keyYaml(name: string, column: number): string {
+  const [before, key] = [" ".repeat(column), stringYaml(name)];
+  return key.length > 1_024 ? `${before}? ${key}\n${before}:` : `${before}${key}:`;
+}
+
 /**
  * A string in double quotes, as JSON: with escapes, too, for characters that YAML or a reader may
  * take for something else.

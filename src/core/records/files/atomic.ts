@@ -4,7 +4,7 @@ import { type FileHandle, open, realpath, rename, stat, unlink } from "node:fs/p
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { isDevice } from "../../text/paths.ts";
-import { isErrno } from "./fs-errors.ts";
+import { isErrno, unlessMissing } from "./fs-errors.ts";
 
 // Not the package write-file-atomic: on a full disk it treats a short write as complete, renames the
 // truncated file over the good one and reports success.
@@ -97,8 +97,4 @@ async function writeThrough(file: string, content: Content): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (!isErrno(error, "ENOENT")) throw error;
 }

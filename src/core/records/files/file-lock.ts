@@ -5,7 +5,7 @@ import { isObject, own } from "../../model/json/json.ts";
 import { parseJson } from "../../model/json/parse.ts";
 import { spread } from "../../model/runtime/clock.ts";
 import { type HolderProcess, hasEnded, isRunning, thisHolder, toHolder } from "../process-identity.ts";
-import { isErrno } from "./fs-errors.ts";
+import { isErrno, unlessMissing } from "./fs-errors.ts";
 
 // A lock is a file that contains a token of its owner. It is created whole (temporary file, then a
 // hard link, which fails if the name exists), so a kill leaves no half-written lock.
@@ -188,7 +188,3 @@ async function writeTemp(file: string, owner: LockOwner): Promise<string> {
 }
 
 const toText = (owner: LockOwner): string => `${JSON.stringify(owner)}\n`;
-
-function unlessMissing(error: unknown): undefined {
-  if (!isErrno(error, "ENOENT")) throw error;
-}

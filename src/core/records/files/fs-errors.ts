@@ -10,3 +10,8 @@ export function isErrno(error: unknown, ...codes: readonly string[]): error is N
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/, [a-z]+(?: .*)?$/su, "") : "unknown reason";
 }
+
+/** For a rejection: undefined if the file does not exist. Throws any other error. */
+export function unlessMissing(error: unknown): undefined {
+  if (!isErrno(error, "ENOENT")) throw error;
+}

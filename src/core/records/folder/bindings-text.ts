@@ -4,7 +4,7 @@ import { isObject, own } from "../../model/json/json.ts";
 import { toPointer } from "../../model/json/pointer.ts";
 import { lineAndColumn } from "../../text/lines.ts";
 import { positionsIn } from "../../yaml/positions.ts";
-import { doubleQuoted, stringYaml } from "../../yaml/print.ts";
+import { doubleQuoted, keyYaml } from "../../yaml/print.ts";
 import { read } from "../../yaml/read.ts";
 import { sharedId } from "../facts.ts";
 import { duplicateBinding } from "../store-errors.ts";
@@ -32,7 +32,7 @@ export function printBindings(bindings: ReadonlyMap<string, Bindings>): string {
   const lines = sorted(bindings).flatMap(([target, all]) =>
     all.size === 0
       ? []
-      : [keyText(target, 2), ...sorted(all).map(([address, binding]) => `${keyText(address, 4)} ${bindingText(binding)}`)],
+      : [keyYaml(target, 2), ...sorted(all).map(([address, binding]) => `${keyYaml(address, 4)} ${bindingText(binding)}`)],
   );
   return `${head}${lines.length === 0 ? "targets: {}" : ["targets:", ...lines].join("\n")}\n`;
 }
@@ -47,12 +47,6 @@ function bindingText({ id, secretVersion, sent }: Binding): string {
     ...(sent === undefined ? [] : [`sent: ${digests.length === 0 ? "{}" : `{ ${digests.join(", ")} }`}`]),
   ];
   return `{ ${members.join(", ")} }`;
-}
-
-/** YAML allows longer keys only after a question mark. */
-function keyText(name: string, column: number): string {
-  const [indent, key] = [" ".repeat(column), stringYaml(name)];
-  return key.length > 1024 ? `${indent}? ${key}\n${indent}:` : `${indent}${key}:`;
 }
 
 const restore = "Restore it from git, or delete it and bind the objects again with `dimsync bind ADDRESS=ID`.";
