@@ -184,6 +184,11 @@ describe("an obligation", () => {
       { live: { ...live, public: schema({ users: table(undefined), logs }) } },
       [/shows no columns of public\.users, so it is not known whether email is still unreadable/u, /phone/u, /ssn/u],
     ],
+    [
+      "a schema is gone, and the new one has a table of unknown columns",
+      { live: { public: live["public"] ?? schema({}), fresh: schema({ all: table(undefined) }) } },
+      [/^\/schemas\/old\/enabled: old is gone \(disabled since 2026-11-02\), and fresh is new and readable/u],
+    ],
   ])("is named: %s", (_, change, said) => {
     const found = judged(change);
     expect(found.said).toHaveLength(said.length);
@@ -253,6 +258,19 @@ describe("an obligation", () => {
       ["public.logs"],
       ["I_KEPT_GONE"],
     ],
+    ...(
+      [
+        ["nothing but a disabled table", { all: logs }],
+        ["a table with hashed columns", { all: table({ x: hashed }) }],
+        ["a table whose columns a rule keeps", { all: table({ email: column(), phone: column() }) }],
+        ["a table of unknown columns that a rule disables", { logs: table(undefined) }],
+      ] as const
+    ).map(([what, tables]): [string, Change, readonly string[], readonly string[]] => [
+      `a schema is gone, and the new one has ${what}`,
+      { live: { public: live["public"] ?? schema({}), fresh: schema(tables) } },
+      ["old"],
+      ["I_KEPT_GONE"],
+    ]),
   ])("ends: %s", (_, change, ended, notes = []) => {
     expect(judged(change)).toEqual({ said: [], ended, notes, commands: [] });
   });
