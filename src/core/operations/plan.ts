@@ -27,7 +27,8 @@ export async function planAccount(given: Project, options: PlanAccountOptions, e
   const loading = loadBase?.();
   // It is awaited below, unless the records cannot be read.
   loading?.catch(() => undefined);
-  return withReadRun(withCatalogProblems(given), { ...environment, options: asked }, async (opened) => {
+  const project = withCatalogProblems(given);
+  return withReadRun(project, { ...environment, options: asked }, async (opened) => {
     const chosen = (await loading) ?? options.base;
     const { run } = await withBase(chosen === undefined ? opened : withNewSecrets(opened, chosen), chosen);
     const made = await plan(run);

@@ -80,13 +80,14 @@ export async function startRun(project: Project, start: RunStart, { client, reco
 }
 
 /** Runs `work` with a run that only reads the project's account, and closes the account afterwards. */
-export const withReadRun = <T>(project: Project, start: RunStart, work: (run: Run) => Promise<T>): Promise<T> =>
-  withGitState(project, start, (git) =>
+export async function withReadRun<T>(project: Project, start: RunStart, work: (run: Run) => Promise<T>): Promise<T> {
+  return withGitState(project, start, (git) =>
     withReadOnly(project, start, async (client) => {
       const state = start.records ?? (await readRecords(project.settings, start));
       return await work(await startRun(project, start, { client, records: () => state, git }));
     }),
   );
+}
 
 // One event for each table would be most of an ndjson file.
 const every = 100;
