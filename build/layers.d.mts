@@ -6,3 +6,4 @@ export declare function importsIn(
 export declare function refusals(folder: string): readonly string[];
 export function promiseRefusals(root: string): readonly string[];
 export function unusedExports(root: string): readonly string[];
+export function sharedTypeNames(folder: string): readonly string[];

@@ -140,9 +140,18 @@ export function unusedExports(root) {
   });
 }
 
+/** Types of one name that two files of `folder` export: a reader who searches for it must find one. */
+export function sharedTypeNames(folder) {
+  const files = new Map();
+  for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((one) => one.endsWith(".ts")))
+    for (const [, name] of readFileSync(join(folder, file), "utf8").matchAll(/^export (?:declare )?(?:interface|type|class|enum) (\w+)/gmu))
+      files.set(name, [...(files.get(name) ?? []), file.replaceAll("\\", "/")]);
+  return [...files].flatMap(([name, all]) => (all.length > 1 ? [`${all.sort().join(" and ")} export a type ${name}`] : []));
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("..", import.meta.url));
-  const found = [...refusals(join(root, "src")), ...promiseRefusals(root), ...unusedExports(root)];
+  const found = [...refusals(join(root, "src")), ...promiseRefusals(root), ...unusedExports(root), ...sharedTypeNames(join(root, "src"))];
   for (const line of found) console.error(line);
   process.exitCode = found.length > 0 ? 1 : 0;
 }

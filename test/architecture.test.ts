@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync 
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { importsIn, promiseRefusals, refusal, refusals, unusedExports } from "../build/layers.mjs";
+import { importsIn, promiseRefusals, refusal, refusals, sharedTypeNames, unusedExports } from "../build/layers.mjs";
 import { kindNames } from "../src/core/kinds/manifests.ts";
 import { programs } from "./support/programs.mjs";
 import { writeFolder } from "./support/project-folder.ts";
@@ -208,6 +208,13 @@ test("an export that no other file imports is found", () => {
   const found = unusedExports(folder);
   rmSync(folder, { recursive: true });
   expect(found).toEqual(["src/b.ts exports two, which nothing imports", "src/c.ts exports three, which nothing imports"]);
+});
+
+test("no two files export a type of one name", () => {
+  const folder = writeFolder({ "a.ts": "export type One = 1;\n", "b/c.ts": "export interface One {}\nexport type Two = 2;\n" });
+  const found = sharedTypeNames(folder);
+  rmSync(folder, { recursive: true });
+  expect(found).toEqual(["a.ts and b/c.ts export a type One"]);
 });
 
 /** Kind names as literals in a source: `"Tag"`, `"Tag/"`, \`Tag/${name}\`. Sentences and comments may name them. */

@@ -3,7 +3,10 @@ import type { Context } from "./context.ts";
 import type { FlagsOf, GlobalFlags, Options } from "./flags.ts";
 
 /** What a command does; `Args` are the arguments that its usage declares. */
-export type Run<Flags extends GlobalFlags, Args extends readonly unknown[]> = (context: Context<Flags>, ...args: Args) => Promise<ExitCode>;
+export type RunCommand<Flags extends GlobalFlags, Args extends readonly unknown[]> = (
+  context: Context<Flags>,
+  ...args: Args
+) => Promise<ExitCode>;
 
 interface Declaration<O extends Options, Args extends readonly unknown[]> {
   /** Its name and arguments, in commander's syntax. */
@@ -15,7 +18,7 @@ interface Declaration<O extends Options, Args extends readonly unknown[]> {
   /** Printed when a signal arrives; "" prints nothing. */
   readonly onInterrupt?: string;
   /** Imports its code, so that no command loads that of another. */
-  readonly load: () => Promise<Run<GlobalFlags & FlagsOf<O>, Args>>;
+  readonly load: () => Promise<RunCommand<GlobalFlags & FlagsOf<O>, Args>>;
 }
 
 /** A command of any options and arguments. */

@@ -48,7 +48,7 @@ interface FailurePieces {
 }
 
 /** An error that ended a command. */
-export interface Failure {
+export interface CommandFailure {
   readonly code: Code;
   readonly message: string;
   readonly exit: ExitCode;
@@ -57,7 +57,7 @@ export interface Failure {
 }
 
 /** A failure, and the Markdown heading of what was not made because of it, such as "No plan for `prod`". */
-export interface TitledFailure extends Failure {
+export interface TitledFailure extends CommandFailure {
   readonly title?: string;
 }
 
@@ -70,7 +70,7 @@ export function failurePieces({ title, ...failure }: TitledFailure, options: Ann
 const mostReasons = 20;
 
 /** Why there is no document, in Markdown: a paragraph for each problem, at most 20, each with its place. */
-export function failureReasons({ code: name, message, diagnostics }: Failure): readonly string[] {
+export function failureReasons({ code: name, message, diagnostics }: CommandFailure): readonly string[] {
   if (diagnostics.length === 0) return [`${code(name)}: ${prose(message)}`];
   const reasons = diagnostics.map((one) => `${code(joinParts([one.code, placeText(one)], " "))}: ${prose(one.message)}`);
   return [
@@ -79,7 +79,7 @@ export function failureReasons({ code: name, message, diagnostics }: Failure): r
   ];
 }
 
-function untitledPieces({ code, message, exit, diagnostics }: Failure, options: AnnotationOptions): FailurePieces {
+function untitledPieces({ code, message, exit, diagnostics }: CommandFailure, options: AnnotationOptions): FailurePieces {
   if (diagnostics.length === 0)
     return {
       summary: `## ${prose(code)}\n\n${prose(message)}\n`,

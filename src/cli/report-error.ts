@@ -6,7 +6,7 @@ import { screenOf } from "../core/render/terminal/layout.ts";
 import { visible } from "../core/text/control-characters.ts";
 import { writeCommands } from "../core/text/workflow-commands.ts";
 import { type Context, commandLine, wantsColor } from "./context.ts";
-import { type Failure, failurePieces, writeGithubStep } from "./github-outputs.ts";
+import { type CommandFailure, failurePieces, writeGithubStep } from "./github-outputs.ts";
 import { filePrefix } from "./output.ts";
 
 /**
@@ -36,12 +36,12 @@ export function orIgnored(write: () => void): void {
 }
 
 /** An error as a value, after printing it to stderr. */
-export function printError(context: Context, error: unknown): Failure {
+export function printError(context: Context, error: unknown): CommandFailure {
   context.io.stderr(errorText(error, onStderr(context), (command) => commandLine(context, command)));
   return failureOf(error);
 }
 
-function failureOf(error: unknown): Failure {
+function failureOf(error: unknown): CommandFailure {
   if (!(error instanceof DimsyncError)) return { code: "E_INTERNAL", message: "This is a bug in dimsync.", exit: 1, diagnostics: [] };
   const { code, message, exit } = error;
   return { code, message, exit, diagnostics: error instanceof ProblemsError ? error.diagnostics : [] };

@@ -1,4 +1,4 @@
-import type { AccountState, SchemaEntry, SchemaMap, TableEntry } from "../../src/embedded/index.ts";
+import type { AccountState, SchemaMap, StoredSchema, TableEntry } from "../../src/embedded/index.ts";
 import fc from "../support/fast-check.ts";
 import { accountOf, columnOf, type Field, isProtecting, type Leaf, leafKey, leavesOf, type Node } from "./account.ts";
 
@@ -56,7 +56,7 @@ const column = fc
 const table: fc.Arbitrary<TableEntry> = fc
   .record({ enabled: mostlyOn, unshown: unshownOf("enabled"), columns: recordOf(names[2], column) })
   .map((of) => ({ ...of, nameInDestination: "x", syncMode: "Full Refresh" }));
-const schema: fc.Arbitrary<SchemaEntry> = fc
+const schema: fc.Arbitrary<StoredSchema> = fc
   .record({ enabled: mostlyOn, tables: recordOf(names[1], table) })
   .map((of) => ({ ...of, nameInDestination: "x" }));
 const schemas: fc.Arbitrary<SchemaMap> = recordOf(names[0], schema);

@@ -5,11 +5,11 @@ import { emptyContent } from "../../src/core/records/facts.ts";
 import { recordsFile } from "../../src/core/records/folder/index.ts";
 import type { OpenIntent } from "../../src/core/records/history.ts";
 import type { Records, RecordsState } from "../../src/core/records/records.ts";
-import type { Content } from "../../src/core/records/shared/store.ts";
+import type { RecordsContent } from "../../src/core/records/shared/store.ts";
 import { parseRecords, printRecords } from "../../src/core/records/text.ts";
 
 /** Changes the records of a folder, except for its bindings, as no run would. */
-export function editRecords(folder: string, target: string, change: (content: Content) => Partial<Content>): void {
+export function editRecords(folder: string, target: string, change: (content: RecordsContent) => Partial<RecordsContent>): void {
   const content = recordsIn(folder, target);
   const file = recordsFile(folder, target);
   mkdirSync(dirname(file), { recursive: true });
@@ -17,7 +17,7 @@ export function editRecords(folder: string, target: string, change: (content: Co
 }
 
 /** The records of a folder, except for its bindings. */
-export function recordsIn(folder: string, target: string): Content {
+export function recordsIn(folder: string, target: string): RecordsContent {
   const file = recordsFile(folder, target);
   return existsSync(file) ? parseRecords(readFileSync(file, "utf8")).content : emptyContent;
 }
@@ -39,7 +39,7 @@ export async function letGracePass(records: Records): Promise<void> {
 }
 
 /** As if the run had been killed when it had the responses to its creates. `sent`: digests of what it sent, by address. */
-export function unsettled({ state }: Content, sent: RecordsState["bindings"] = new Map()): Partial<Content> {
+export function unsettled({ state }: RecordsContent, sent: RecordsState["bindings"] = new Map()): Partial<RecordsContent> {
   const open = [...state.created].map(([address, { entryId, id: answeredId, naturalKey }]): OpenIntent => {
     const { id: _, ...record } = sent.get(address) ?? { id: "" };
     return {

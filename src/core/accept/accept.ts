@@ -16,7 +16,7 @@ import { documentRanges } from "../yaml/document-ranges.ts";
 import { type Edit, editYaml } from "../yaml/edit.ts";
 import { blockLines } from "../yaml/print.ts";
 import { escapeReferences } from "../yaml/references.ts";
-import { type Difference, type DifferenceEdits, type PlannedEdit, type ProjectManifests, planEdits } from "./plan-edits.ts";
+import { type DifferenceEdits, type PlannedEdit, type ProjectManifests, planEdits, type ReportedDifference } from "./plan-edits.ts";
 
 export interface FileEdit {
   /** As shown. */
@@ -54,7 +54,7 @@ export interface Accepted {
   /** By file, in the order of the report. Nothing is written yet. */
   readonly edits: readonly FileEdit[];
   /** The differences that the edits accept. */
-  readonly accepted: readonly Difference[];
+  readonly accepted: readonly ReportedDifference[];
   readonly unaccepted: readonly Unaccepted[];
 }
 

@@ -36,12 +36,12 @@ export type PlannedEdit =
  * One difference and the edits that accept it: several if a manifest has the value in several
  * places.
  */
-export interface DifferenceEdits extends Difference {
+export interface DifferenceEdits extends ReportedDifference {
   readonly edits: readonly PlannedEdit[];
 }
 
 /** A difference of a report. */
-export interface Difference extends Pick<Change, "origin" | "attribution"> {
+export interface ReportedDifference extends Pick<Change, "origin" | "attribution"> {
   readonly address: Address;
   readonly path: Pointer;
   /** What the manifests say; absent if unknown. So is `live`. */
@@ -64,7 +64,7 @@ export function planEdits(report: Plan, { manifests, locate }: ProjectManifests)
   ];
 }
 
-const ofChange = ({ address }: Pick<Step, "address">, { path, before, after, origin, attribution }: Change): Difference => ({
+const ofChange = ({ address }: Pick<Step, "address">, { path, before, after, origin, attribution }: Change): ReportedDifference => ({
   ...{ address, path, desired: after, live: before },
   ...defined({ origin, attribution }),
 });

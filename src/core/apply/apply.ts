@@ -3,7 +3,7 @@ import { plan } from "../engine/pipeline.ts";
 import { recoverCreates } from "../engine/recover.ts";
 import type { WriteRun } from "../engine/run.ts";
 import { DimsyncError } from "../model/errors.ts";
-import type { Kept } from "../model/kept.ts";
+import type { KeptJson } from "../model/kept.ts";
 import { type NotKept, type Plan, type Result, stepsOf } from "../model/plan.ts";
 import { type Secret, secretsIn } from "../model/settings/secret.ts";
 import { type ConfirmedPlan, confirmSaved } from "./confirm-saved.ts";
@@ -29,7 +29,7 @@ export interface Applied {
   /** What the service did not keep in this run, texts with other white space included. */
   readonly notKept: readonly NotKept[];
   /** What the plans of all rounds found kept unreadable. */
-  readonly kept: readonly Kept[];
+  readonly kept: readonly KeptJson[];
 }
 
 /**

@@ -4,11 +4,11 @@ import { readIfPossible } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
 import type { AuditEntry } from "../model/live.ts";
 import { exponentialMs } from "../model/runtime/clock.ts";
-import type { Step } from "./step.ts";
+import type { ItemStep } from "./step.ts";
 
 /** A POST that was sent, or may have been. */
 export interface SentCreate<Live = unknown> {
-  readonly step: Step<Live>;
+  readonly step: ItemStep<Live>;
   /** The id of its journal entry. */
   readonly entryId: string;
   /** When the intent was written, ISO 8601. */
@@ -58,7 +58,7 @@ export async function confirmCreate<Live>(sent: SentCreate<Live>, named: readonl
 const severalMatches = (matches: readonly string[]): string =>
   matches.length > 1 ? ` ${matches.length} new objects match: ${matches.join(", ")}.` : "";
 
-async function foundAs<Live>(id: string, { kind: { list }, run, remember }: Step<Live>): Promise<Confirmation> {
+async function foundAs<Live>(id: string, { kind: { list }, run, remember }: ItemStep<Live>): Promise<Confirmation> {
   const live = list === undefined ? undefined : await readIfPossible(() => run.writer.reads.one(list, id));
   if (list !== undefined && live !== undefined) remember(list, live);
   return { state: "found", id };
@@ -72,7 +72,7 @@ async function evidenceOf<Live>({ step: { item, run, secrets }, at }: SentCreate
 }
 
 /** Whether an event repeats a secret of this run. Then it is not shown. */
-export function quotesSecret(entries: readonly AuditEntry[], secrets: Step["secrets"]): boolean {
+export function quotesSecret(entries: readonly AuditEntry[], secrets: ItemStep["secrets"]): boolean {
   const values = [...secrets.values()].map((secret) => String(secret.reveal())).filter((value) => value !== "");
   return entries.some(({ event }) => values.some((value) => event.includes(value)));
 }

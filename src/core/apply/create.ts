@@ -10,7 +10,7 @@ import { bindCommand, resolveCommand } from "../text/shell.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { type Confirmation, confirmCreate, lookOnce, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
-import { type Ending, endingOf, learnLacking, notOffered, type Step, unreadBefore } from "./step.ts";
+import { type Ending, endingOf, type ItemStep, learnLacking, notOffered, unreadBefore } from "./step.ts";
 import { answerText, pausesFor } from "./verify.ts";
 
 // A POST has no idempotency key and nothing can be deleted, so an object that is created twice
@@ -22,7 +22,7 @@ import { answerText, pausesFor } from "./verify.ts";
 // id of the response, by reading, or as "unknown". After the POST nothing here throws: later
 // failures are part of the outcome.
 
-export async function sendCreate<Live>(step: Step<Live>): Promise<Ending> {
+export async function sendCreate<Live>(step: ItemStep<Live>): Promise<Ending> {
   const { item, run, secrets } = step;
   const [request] = item.requests;
   if (request === undefined) return { outcome: "done" };
@@ -88,7 +88,7 @@ async function hasRelation<Live>({ step: { item, kind, run } }: SentCreate<Live>
 const isRefusedInBody = ({ status = 0 }: ServiceError): boolean => status >= 200 && status < 300;
 
 /** Another run may have written after the plan was made. `own`: the entry of this create, once it is stored. */
-function refusedByRecords({ item, records }: Step, own?: string): Ending | undefined {
+function refusedByRecords({ item, records }: ItemStep, own?: string): Ending | undefined {
   const { bindings, open: all, created: earlier } = records.state();
   const open = all.filter(({ entryId }) => entryId !== own);
   const bound = item.action === "create" ? bindings.get(item.address)?.id : undefined;
@@ -106,7 +106,7 @@ function refusedByRecords({ item, records }: Step, own?: string): Ending | undef
   return { outcome: "blocked", ...refusal };
 }
 
-async function refusedByAccount<Live>(step: Step<Live>): Promise<Ending | undefined> {
+async function refusedByAccount<Live>(step: ItemStep<Live>): Promise<Ending | undefined> {
   const { item, kind, run, records } = step;
   if (kind.find === undefined || item.naturalKey === undefined) throw new Error(`${item.address} can't be found by its natural key`);
   const existing = await kind.find(item.naturalKey, run.writer.reads);
@@ -125,7 +125,7 @@ async function refusedByAccount<Live>(step: Step<Live>): Promise<Ending | undefi
 }
 
 /** An object that no list shows, such as an asset, may have been created by someone else, or by a run whose records were lost. */
-async function refusedByAuditLog<Live>({ item, kind, records, run, auditLog, secrets }: Step<Live>): Promise<Ending | undefined> {
+async function refusedByAuditLog<Live>({ item, kind, records, run, auditLog, secrets }: ItemStep<Live>): Promise<Ending | undefined> {
   const name = item.naturalKey?.["name"];
   if (item.action !== "create" || kind.list !== undefined || name === undefined) return undefined;
   const { bindings, forgotten = [] } = records.state();
@@ -152,7 +152,7 @@ const hiddenBy = (address: string, unread: string): Ending => ({
 });
 
 /** Resolves with the id of the journal entry when it is stored. */
-function recordIntent({ item, run, records }: Step, { method, path, body }: PlannedRequest, at: string): Promise<string> {
+function recordIntent({ item, run, records }: ItemStep, { method, path, body }: PlannedRequest, at: string): Promise<string> {
   return records.intend({
     runId: run.writer.records.runId,
     address: item.address,

@@ -10,11 +10,11 @@ import {
   type Ending,
   type Execution,
   endingOf,
+  type ItemStep,
   isGood,
   lackingCall,
   learnLacking,
   notOffered,
-  type Step,
   unreadBefore,
 } from "./step.ts";
 import { sendUpdate } from "./update.ts";
@@ -123,7 +123,7 @@ async function recordId(item: Item, { records }: Execution): Promise<Ending> {
 }
 
 /** Takes a tag off a resource. That may be sent again after an unclear response: it has no effect on a relation that is gone. */
-async function sendRemoval<Live>(step: Step<Live>): Promise<Ending> {
+async function sendRemoval<Live>(step: ItemStep<Live>): Promise<Ending> {
   const { item, run, records } = step;
   const [request] = item.requests;
   const before = await existing(step);
@@ -148,7 +148,7 @@ async function sendRemoval<Live>(step: Step<Live>): Promise<Ending> {
   }
 }
 
-async function existing<Live>({ item: { naturalKey }, kind, run }: Step<Live>) {
+async function existing<Live>({ item: { naturalKey }, kind, run }: ItemStep<Live>) {
   if (kind.find === undefined || naturalKey === undefined) throw new Error("a relation can't be found without its natural key");
   return kind.find(naturalKey, run.writer.reads);
 }
@@ -164,7 +164,7 @@ async function failureOf(send: () => Promise<unknown>): Promise<ServiceError | u
 }
 
 /** Reads more than once, because a response may come from a cache. */
-async function isRemoved<Live>(step: Step<Live>, afterMs: Iterable<number>): Promise<boolean> {
+async function isRemoved<Live>(step: ItemStep<Live>, afterMs: Iterable<number>): Promise<boolean> {
   const { clock, signal } = step.run;
   for (const pauseMs of afterMs) {
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);

@@ -1,16 +1,16 @@
-import { type Kept, type KeptIntegration, keptById, keptJson, withoutPlanned } from "../model/kept.ts";
+import { type KeptIntegration, type KeptJson, keptById, keptJson, withoutPlanned } from "../model/kept.ts";
 import { eachNode, nodePointer } from "../model/nodes.ts";
 import type { ItemResult } from "../model/plan.ts";
 import { isGood } from "./step.ts";
 
 interface KeptRun {
   /** What the plans of the rounds found kept, or send. */
-  readonly found: readonly Kept[];
+  readonly found: readonly KeptJson[];
   readonly items: readonly Pick<ItemResult, "outcome" | "liveId" | "changes">[];
 }
 
 /** What is kept after a run: what its plans found, what it has protected, and what is known of other integrations. */
-export function keptAfter(known: Kept, { found, items }: KeptRun): Kept {
+export function keptAfter(known: KeptJson, { found, items }: KeptRun): KeptJson {
   const byId = new Map(keptById(known));
   const sent = new Map<string, Set<string>>();
   for (const { outcome, liveId, changes } of items)

@@ -22,7 +22,7 @@ export interface Execution {
 }
 
 /** One item to execute. */
-export interface Step<Live = unknown> extends Execution {
+export interface ItemStep<Live = unknown> extends Execution {
   readonly item: Item;
   readonly kind: Kind<Unit, Live>;
 }
@@ -56,7 +56,7 @@ export function endingOf(error: ServiceError): Ending {
 }
 
 /** The extended request of the item that the service does not have, as another item has found out. */
-export const lackingCall = ({ item, run }: Step): ExtendedCall | undefined =>
+export const lackingCall = ({ item, run }: ItemStep): ExtendedCall | undefined =>
   item.requests.map(extendedCallOf).find((call) => call !== undefined && run.missing?.has(call) === true);
 
 /** The ending of an item whose extended request the service does not have. It is planned again without it. */
@@ -67,7 +67,7 @@ export const notOffered = (call: ExtendedCall): Ending => ({
 });
 
 /** The extended request that failed because the service does not have it; undefined for any other failure. Remembers it for the rest of the run. */
-export async function learnLacking<Live>({ item, kind, run }: Step<Live>, error: ServiceError): Promise<ExtendedCall | undefined> {
+export async function learnLacking<Live>({ item, kind, run }: ItemStep<Live>, error: ServiceError): Promise<ExtendedCall | undefined> {
   const call = extendedCallOf(error);
   if (call === undefined || !isNotOffered(error)) return undefined;
   // A 404 may also mean that the object was deleted a moment before.
@@ -79,7 +79,7 @@ export async function learnLacking<Live>({ item, kind, run }: Step<Live>, error:
 }
 
 /** The object of an update or of a relation cannot be read before the write. Only a plan, which reads the lists, can tell whether it is gone. */
-export const unreadBefore = ({ item }: Pick<Step, "item">): Ending => ({
+export const unreadBefore = ({ item }: Pick<ItemStep, "item">): Ending => ({
   outcome: "failed",
   code: "E_READ_FAILED",
   message: `GET of ${item.liveId ?? item.address} returned 404 after the plan was made, so nothing was sent. Run plan: it says whether the account still has it.`,

@@ -11,7 +11,7 @@ import { backoffMs } from "../service/retry.ts";
 import { differsInSpace } from "../text/values.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
-import { type Ending, type Step, unreadBefore } from "./step.ts";
+import { type Ending, type ItemStep, unreadBefore } from "./step.ts";
 import { answerText, describeStale, exposesOther, listPointers, pausesFor, staleNodes, type Verification, verifyWrite } from "./verify.ts";
 
 // PUT and PATCH state the desired values, so sending one twice has the effect of sending it once.
@@ -19,12 +19,12 @@ import { answerText, describeStale, exposesOther, listPointers, pausesFor, stale
 // only if the account does not have the desired values.
 
 /** An update, and the live object as it was last read. */
-interface UpdateStep<Live> extends Step<Live> {
+interface UpdateStep<Live> extends ItemStep<Live> {
   readonly update: Updates<Live>;
   readonly live: Live;
 }
 
-export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
+export async function sendUpdate<Live>(step: ItemStep<Live>): Promise<Ending> {
   const { item, run } = step;
   const { update } = step.kind;
   if (update === undefined) throw new Error(`${item.kind} has no updates`);

@@ -1,5 +1,5 @@
 import type { Address } from "../model/address.ts";
-import { idOf, memberOf, type Part, shownText, textOf } from "../model/decode.ts";
+import { idOf, memberOf, type ResponsePart, shownText, textOf } from "../model/decode.ts";
 import { defined, isObject, type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { NotKept } from "../model/plan.ts";
@@ -13,15 +13,15 @@ const forms = {
   id: idOf,
   text: textOf,
   optional: shownText,
-  textOrEmpty: (part: Part) => shownText(part) ?? "",
+  textOrEmpty: (part: ResponsePart) => shownText(part) ?? "",
   /** An empty text counts as absent. */
-  filled: (part: Part) => shownText(part) || undefined,
+  filled: (part: ResponsePart) => shownText(part) || undefined,
   /** Ids or e-mail addresses, also of objects with an id. Anything else counts as absent. */
-  users: ({ value }: Part): readonly string[] | undefined => {
+  users: ({ value }: ResponsePart): readonly string[] | undefined => {
     const found = Array.isArray(value) ? value.map(userIn) : [undefined];
     return found.every((one) => one !== undefined) ? found : undefined;
   },
-  open: ({ value }: Part): JsonObject | undefined => (isObject(value) ? withoutSecrets(value as JsonObject) : undefined), // a response is JSON
+  open: ({ value }: ResponsePart): JsonObject | undefined => (isObject(value) ? withoutSecrets(value as JsonObject) : undefined), // a response is JSON
 } as const;
 
 function userIn(one: unknown): string | undefined {
@@ -37,7 +37,7 @@ const withoutSecrets = (members: JsonObject): JsonObject =>
   );
 
 /** One member of a live object. */
-export interface Field {
+interface LiveField {
   readonly as: keyof typeof forms;
   /** Whether a request can write it. */
   readonly isWritten?: true;
@@ -47,13 +47,13 @@ export interface Field {
   readonly isColumn?: true;
 }
 
-export type Fields = Readonly<Record<string, Field>>;
+export type Fields = Readonly<Record<string, LiveField>>;
 
 /** A live object with these fields. */
 export type LiveOf<F extends Fields> = { readonly [Name in keyof F]: ReturnType<(typeof forms)[F[Name]["as"]]> };
 
 /** @throws ServiceError E_MALFORMED_ANSWER */
-export const decodeFields = <F extends Fields>(fields: F, part: Part): LiveOf<F> =>
+export const decodeFields = <F extends Fields>(fields: F, part: ResponsePart): LiveOf<F> =>
   Object.fromEntries(Object.entries(fields).map(([name, { as }]) => [name, forms[as](memberOf(part, name))])) as LiveOf<F>; // by the forms
 
 export const columnsOf = (fields: Fields): LiveView["columns"] => namesOf(fields, "isColumn");

@@ -1,4 +1,4 @@
-import { idOf, listOf, memberOf, optionalTextOf, type Part, shownFlag, shownText, textOf } from "../model/decode.ts";
+import { idOf, listOf, memberOf, optionalTextOf, type ResponsePart, shownFlag, shownText, textOf } from "../model/decode.ts";
 import { readNow } from "../model/errors.ts";
 import { defined, isObject, type JsonValue } from "../model/json/json.ts";
 import type { LiveIntegration, LiveReference, LiveUser } from "../model/live.ts";
@@ -106,7 +106,7 @@ export const users: List<LiveUser> = {
   }),
 };
 
-function decodeIntegration(part: Part): LiveIntegration {
+function decodeIntegration(part: ResponsePart): LiveIntegration {
   return {
     id: idOf(memberOf(part, "id")),
     name: optionalTextOf(memberOf(part, "name")) ?? "",
@@ -119,7 +119,7 @@ function decodeIntegration(part: Part): LiveIntegration {
   };
 }
 
-function decodeDetails(part: Part): Partial<LiveIntegration> {
+function decodeDetails(part: ResponsePart): Partial<LiveIntegration> {
   if (details.every((name) => memberOf(part, name).value === undefined)) return {};
   const shown = (name: (typeof details)[number]): string | null | undefined => {
     const member = memberOf(part, name);
@@ -128,10 +128,10 @@ function decodeDetails(part: Part): Partial<LiveIntegration> {
   return defined(Object.fromEntries(details.map((name) => [name, shown(name)])));
 }
 
-const isAbsent = ({ value }: Part): boolean => value === undefined || value === null;
+const isAbsent = ({ value }: ResponsePart): boolean => value === undefined || value === null;
 
 /** A draft shows only a part of it. */
-function decodeReference(part: Part): LiveReference | undefined {
+function decodeReference(part: ResponsePart): LiveReference | undefined {
   if (!isObject(part.value)) return undefined;
   const textIn = (name: string): string => shownText(memberOf(part, name)) ?? "";
   const id = readNow(
@@ -164,7 +164,7 @@ export const tags: List<LiveTag> = {
 };
 
 /** `taggedResources` is absent if the response has none. */
-function decodeTag(part: Part): LiveTag {
+function decodeTag(part: ResponsePart): LiveTag {
   const resources = memberOf(part, "taggedResources");
   return {
     ...decodeFields(tagFields, part),
@@ -193,7 +193,7 @@ export type LiveAsset = { readonly id: string } & LiveOf<typeof assetFields>;
 /** Assets are in no list of the service, so only `one` is used. */
 export const assets: List<LiveAsset> = { name: "assets", decode: decodeAsset, one: decodeAsset, extended: "GET /v1/assets/{id}" };
 
-function decodeAsset(part: Part): LiveAsset {
+function decodeAsset(part: ResponsePart): LiveAsset {
   const id = memberOf(part, "id");
   return { id: idOf(id.value === undefined ? memberOf(part, "_id") : id), ...decodeFields(assetFields, part) };
 }

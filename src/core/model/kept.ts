@@ -39,7 +39,7 @@ export interface KeptIntegration {
 export type KeptById = ReadonlyMap<string, KeptIntegration>;
 
 /** All of it as JSON. */
-export interface Kept {
+export interface KeptJson {
   readonly tables: readonly KeptTable[];
   readonly integrations: readonly KeptIntegrations[];
 }
@@ -58,10 +58,10 @@ export interface KeptTables {
   readonly names: readonly string[];
 }
 
-export const nothingKept: Kept = { tables: [], integrations: [] };
+export const nothingKept: KeptJson = { tables: [], integrations: [] };
 
 /** Equal content gives equal JSON. */
-export function keptJson(byId: KeptById): Kept {
+export function keptJson(byId: KeptById): KeptJson {
   const numbers = new Map<KeptTable, number>();
   const numbersByText = new Map<string, number>();
   const tables: KeptTable[] = [];
@@ -116,7 +116,7 @@ function wholeNames(coded: readonly string[]): readonly string[] {
 const byKey = ([a = ""]: readonly [string | undefined, unknown], [b = ""]: readonly [string | undefined, unknown]): number => byText(a, b);
 
 /** Integrations that share an entry share one value. */
-export function keptById({ tables, integrations }: Kept): KeptById {
+export function keptById({ tables, integrations }: KeptJson): KeptById {
   const tableAt = (position: number): KeptTable => tables[position] ?? [];
   const byId = new Map<string, KeptIntegration>();
   for (const { ids, schemas } of integrations) {

@@ -1,4 +1,4 @@
-import type { Part } from "./decode.ts";
+import type { ResponsePart } from "./decode.ts";
 import type { ExtendedCall } from "./extended.ts";
 import type { JsonObject, JsonValue } from "./json/json.ts";
 import type { AuditEntry, LiveColumn, LiveSchemas } from "./live.ts";
@@ -14,9 +14,9 @@ export interface Listed {
 export interface List<T extends Listed = Listed> {
   /** The part of the path after `/v1/`, and the member of `unmanaged` in plans: "integrations". */
   readonly name: string;
-  readonly decode: (item: Part) => T;
+  readonly decode: (item: ResponsePart) => T;
   /** Decodes `data` of `/v1/NAME/ID`; absent if the service has no such call. */
-  readonly one?: (data: Part) => T;
+  readonly one?: (data: ResponsePart) => T;
   /** The request for one object, if the interface document does not have it; then `decode` is for it alone. */
   readonly extended?: ExtendedCall;
   /** The object with this id while the service still creates it, and refuses to show it with `IntegrationInCreation`. */

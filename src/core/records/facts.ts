@@ -4,7 +4,7 @@ import { sameJson } from "../model/json/json.ts";
 import { type History, type Intent, type Settlement, settleIn } from "./history.ts";
 import type { AppliedPlan, RecordsState } from "./records.ts";
 import { type Facts, noMemory, remembering } from "./remembered.ts";
-import type { Content } from "./shared/store.ts";
+import type { RecordsContent } from "./shared/store.ts";
 
 /** One change that a run makes to the records. */
 export type Fact =
@@ -26,7 +26,7 @@ export const emptyState: RecordsState = {
 };
 
 /** The records of a new store. */
-export const emptyContent: Content = { epoch: 0, lease: undefined, state: emptyState, applied: new Map() };
+export const emptyContent: RecordsContent = { epoch: 0, lease: undefined, state: emptyState, applied: new Map() };
 
 /** A state to which facts are added: copying it for each fact would take long. */
 interface StateDraft extends History {
@@ -132,7 +132,11 @@ export function planWouldDiffer(before: RecordsState, after: RecordsState): bool
  * The facts that may be added to the records. `hasLostLease`: this run has lost its lease and may only
  * add facts about its own calls, and never replaces what others recorded since.
  */
-export function admissible(content: Pick<Content, "state" | "applied">, facts: readonly Fact[], hasLostLease: boolean): readonly Fact[] {
+export function admissible(
+  content: Pick<RecordsContent, "state" | "applied">,
+  facts: readonly Fact[],
+  hasLostLease: boolean,
+): readonly Fact[] {
   const { state, applied } = content;
   // With the facts before: the id of a renamed manifest moves from one address to another.
   const bindings = new Map(state.bindings);

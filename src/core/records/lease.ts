@@ -10,7 +10,7 @@ export interface Instant {
 }
 
 /** What time it is, and how to wait. */
-export interface Clock {
+export interface LeaseClock {
   readonly now: () => Instant;
   /** Rejects if the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -18,7 +18,7 @@ export interface Clock {
   readonly after: (ms: number, call: () => void) => () => void;
 }
 
-export const systemClock: Clock = {
+export const systemClock: LeaseClock = {
   now: () => ({ monotonicMs: performance.now(), wallMs: Date.now() }),
   sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }),
   after(ms, call) {
@@ -32,7 +32,7 @@ export const systemClock: Clock = {
  * The larger of the two differences. A wall clock that was set back counts like one that was set
  * forward.
  */
-export function ageMs(clock: Clock, then: Instant): number {
+export function ageMs(clock: LeaseClock, then: Instant): number {
   const now = clock.now();
   return Math.max(now.monotonicMs - then.monotonicMs, Math.abs(now.wallMs - then.wallMs));
 }
@@ -42,7 +42,7 @@ export function ageMs(clock: Clock, then: Instant): number {
  * time-to-live. Another run takes the lease over after a whole one without a write, so a request
  * that begins now is sent long before.
  */
-export function refuseStale(store: StorePlace & { readonly clock: Clock; readonly ttlMs: number }, last: Instant): void {
+export function refuseStale(store: StorePlace & { readonly clock: LeaseClock; readonly ttlMs: number }, last: Instant): void {
   const age = ageMs(store.clock, last);
   if (age >= store.ttlMs / 2) throw leaseStale(store, age);
 }

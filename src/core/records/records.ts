@@ -2,7 +2,7 @@ import type { Address, Binding, Bindings } from "../model/address.ts";
 import type { CreatedEntry, Intent, OpenIntent, Settlement } from "./history.ts";
 import type { HolderProcess } from "./process-identity.ts";
 import type { Facts, Memory } from "./remembered.ts";
-import type { Content } from "./shared/store.ts";
+import type { RecordsContent } from "./shared/store.ts";
 
 // Records are what must survive a run of one target: the lease, the journal of creates, bindings,
 // applied plans and what is kept unreadable. Three stores implement this interface (folder, git,
@@ -34,12 +34,12 @@ export interface Records {
    */
   readonly read: () => Promise<RecordsState>;
   /** Everything that is known of the target. Throws as `read` does. */
-  readonly content: () => Promise<Content>;
+  readonly content: () => Promise<RecordsContent>;
   /**
    * Replaces everything but the lease by `content`, in one write, if `isReplaceable` what is there. False if it is not. Throws E_LOCKED
    * (exit 6) while a run holds the lease, E_RECORDS_REFUSED and E_RECORDS_UNCLEAR (exit 4), and what `read` throws.
    */
-  readonly replace: (content: Content, isReplaceable: (found: Content) => boolean) => Promise<boolean>;
+  readonly replace: (content: RecordsContent, isReplaceable: (found: RecordsContent) => boolean) => Promise<boolean>;
   /** The first application of a saved plan, if any. Throws as `read` does. */
   readonly wasApplied: (planId: string) => Promise<AppliedPlan | undefined>;
   /**

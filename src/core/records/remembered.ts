@@ -1,6 +1,6 @@
 import type { Address } from "../model/address.ts";
 import { type JsonValue, sameJson } from "../model/json/json.ts";
-import { type Kept, nothingKept } from "../model/kept.ts";
+import { type KeptJson, nothingKept } from "../model/kept.ts";
 import { everyName } from "../model/maps.ts";
 import { differsInSpace } from "../text/values.ts";
 
@@ -8,7 +8,7 @@ import { differsInSpace } from "../text/values.ts";
 export type ByAddress<T> = ReadonlyMap<Address, ReadonlyMap<string, T>>;
 
 /** A value that the service accepted and did not show afterwards. */
-export interface NotKept {
+export interface RememberedValue {
   readonly wanted: JsonValue;
   /** What the account has instead; null if it shows nothing. */
   readonly live: JsonValue;
@@ -19,7 +19,7 @@ export interface NotKept {
 }
 
 /** Whether the service does not keep it: once may be a slow read or a lost request. White space at the ends is certain at once. */
-export const isNotKept = ({ times, wanted, live }: NotKept): boolean => times > 1 || differsInSpace(wanted, live);
+export const isNotKept = ({ times, wanted, live }: RememberedValue): boolean => times > 1 || differsInSpace(wanted, live);
 
 /** The commit whose manifests the account matched when an apply ended: nothing failed, waited or was left out. */
 export interface AppliedCommit {
@@ -46,14 +46,14 @@ interface Remembered {
   /** By the address of a SchemaConfig or Tag: the live ids that its selector covered, each with its name in the account. */
   readonly covered: ByAddress<string>;
   /** By address and path: values that the service accepted and did not keep. */
-  readonly notKept: ByAddress<NotKept>;
+  readonly notKept: ByAddress<RememberedValue>;
 }
 
 export const rememberedParts = everyName<keyof Remembered>({ covered: true, notKept: true });
 
 /** Everything that a run may remember, all of it optional. */
 export interface Facts extends Partial<Remembered> {
-  readonly kept?: Kept;
+  readonly kept?: KeptJson;
   readonly commit?: AppliedCommit;
   readonly givenUp?: GivenUp;
 }
@@ -61,7 +61,7 @@ export interface Facts extends Partial<Remembered> {
 /** What the records remember. */
 export interface Memory extends Remembered {
   /** What manifests keep unreadable in the account. */
-  readonly kept: Kept;
+  readonly kept: KeptJson;
   /** The last ones, in order. */
   readonly givenUp: readonly GivenUp[];
   /** The commit that was applied last. Absent if no run has recorded one. */

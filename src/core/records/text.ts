@@ -8,8 +8,8 @@ import type { CreatedEntry, OpenIntent } from "./history.ts";
 import { holderText, toHolder } from "./process-identity.ts";
 import { ContentError, count, json, listOf, mapOf, members, oneOf, optional, type Reader, text } from "./readers.ts";
 import type { AppliedPlan, Lease, RecordsState, UnlockedRun } from "./records.ts";
-import type { AppliedCommit, GivenUp, NotKept } from "./remembered.ts";
-import type { Content } from "./shared/store.ts";
+import type { AppliedCommit, GivenUp, RememberedValue } from "./remembered.ts";
+import type { RecordsContent } from "./shared/store.ts";
 
 // The records of a target as one text: each line is a JSON list that begins with the name of a member and, if the
 // member is a map, its keys. Everything that dimsync knows of a target is in it, in this form only: stores keep it,
@@ -31,7 +31,7 @@ const keptUnlocked = 50;
 const keptGivenUp = 1_000;
 
 /** Equal content gives equal text. Ids, names and digests of the account are in it, and no secrets. */
-export function printRecords({ target, id }: TextHead, { state: { version: _, ...state }, ...content }: Content): string {
+export function printRecords({ target, id }: TextHead, { state: { version: _, ...state }, ...content }: RecordsContent): string {
   const values: Readonly<Record<string, unknown>> = { ...state, ...content };
   const lines = sectionNames.flatMap((name) => {
     const { isSorted, parts } = sectionNamed(name);
@@ -45,7 +45,7 @@ export function printRecords({ target, id }: TextHead, { state: { version: _, ..
 const textOf = (name: string, parts: readonly unknown[]): string => printableJson(canonicalJson([name, ...parts]));
 
 /** Reads what `printRecords` printed. The state has no version. Throws ContentError. */
-export function parseRecords(text: string): { readonly head: TextHead; readonly content: Content } {
+export function parseRecords(text: string): { readonly head: TextHead; readonly content: RecordsContent } {
   const [first = "", ...lines] = text.split("\n");
   const head = parseHead(listIn(first, placeOf(1)));
   const values: Record<string, unknown> = Object.fromEntries(sectionNames.map((name) => [name, sectionNamed(name).empty()]));
@@ -100,7 +100,7 @@ function readLine(values: Record<string, unknown>, [name, ...parts]: readonly un
   }
 }
 
-function contentOf({ epoch, lease, applied, ...state }: Flat): Content {
+function contentOf({ epoch, lease, applied, ...state }: Flat): RecordsContent {
   const shared = sharedId(state.bindings);
   if (shared !== undefined) throw new ContentError(`${shared.address} and ${shared.other} are both bound to the id ${shared.id}`);
   return { epoch, lease, applied, state: { ...emptyState, ...state } };
@@ -152,7 +152,7 @@ const keptIntegrations = members<KeptIntegrations>({
   ),
 });
 const givenUp = members<GivenUp>({ what: text, reason: text, at: text });
-const notKept = members<NotKept>({ wanted: json, live: json, since: text, times: count });
+const notKept = members<RememberedValue>({ wanted: json, live: json, since: text, times: count });
 
 const storedLease = members<Omit<Lease, "holder">>({
   ...{
@@ -174,7 +174,7 @@ const lease: Reader<Lease> = (value) => {
 };
 
 /** The content in one level. */
-type Flat = Omit<Content, "state"> & Omit<RecordsState, "version">;
+type Flat = Omit<RecordsContent, "state"> & Omit<RecordsState, "version">;
 
 /** How a member of the content is written as lines. */
 interface Section<T> {

@@ -107,7 +107,7 @@ export interface ChangeBlock extends Required<Pick<Entry, "sign" | "tone" | "lab
   readonly rules: readonly RuleChanges[];
   /** What a reader must not miss; "" if there is nothing. */
   readonly alert: string;
-  readonly calls: readonly Call[];
+  readonly calls: readonly CallGroup[];
   /** Addresses of items that run first; raw. */
   readonly after: readonly string[];
 }
@@ -148,7 +148,7 @@ export interface RuleChanges extends ChangeWhy {
 }
 
 /** Requests with the same method and path, or only the same method. */
-export interface Call {
+export interface CallGroup {
   /** "2 ×"; "" for a single one. */
   readonly times: string;
   /** "PATCH /v1/tags/t-3"; raw. */

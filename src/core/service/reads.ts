@@ -1,5 +1,6 @@
 import type { WireResponse } from "../http/exchange.ts";
 import {
+  type AnsweredCall,
   countOf,
   type Envelope,
   idOf,
@@ -9,9 +10,8 @@ import {
   openBare,
   openEnvelope,
   optionalTextOf,
-  type Part,
+  type ResponsePart,
   textOf,
-  type Where,
 } from "../model/decode.ts";
 import { isInCreation, readNow, readOr, ServiceError } from "../model/errors.ts";
 import { type ExtendedCall, isNotOffered } from "../model/extended.ts";
@@ -20,8 +20,8 @@ import { urlPath } from "../model/json/pointer.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry, WriteDecoder } from "../model/service.ts";
 import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
-import { isGone, isUnknownPath, type Refusal } from "./refusal.ts";
-import type { Call, SendRequest } from "./request.ts";
+import { isGone, isUnknownPath, type ServiceRefusal } from "./refusal.ts";
+import type { SendRequest, ServiceCall } from "./request.ts";
 import { readJson, readUnique } from "./response-body.ts";
 
 /** Whether the service has answered anything as expected. */
@@ -32,8 +32,8 @@ export interface Worked {
 
 /** The GET requests of the interface. `extended`: the first attempt at each of those beyond it, without those that the service turned out not to have. */
 export function createReads(exchange: SendRequest, worked: Worked, extended: Map<ExtendedCall, Promise<unknown> | undefined>): Reads {
-  const whereOf = (path: string): Where => ({ method: "GET", path, sent: "answered", hasWorked: worked.get });
-  const opened = (value: JsonValue, where: Where, isBare = false): Envelope => {
+  const whereOf = (path: string): AnsweredCall => ({ method: "GET", path, sent: "answered", hasWorked: worked.get });
+  const opened = (value: JsonValue, where: AnsweredCall, isBare = false): Envelope => {
     const envelope = isBare ? openBare(value, where) : openEnvelope(value, where);
     worked.set();
     return envelope;
@@ -47,8 +47,8 @@ export function createReads(exchange: SendRequest, worked: Worked, extended: Map
   /** undefined if the object does not exist (404). */
   const getOne = async <T>(
     path: string,
-    decode: (envelope: Envelope, where: Where) => T,
-    { isBare, ...options }: Pick<Call<JsonValue | undefined>, "isSmall" | "absent"> & { readonly isBare?: true } = {},
+    decode: (envelope: Envelope, where: AnsweredCall) => T,
+    { isBare, ...options }: Pick<ServiceCall<JsonValue | undefined>, "isSmall" | "absent"> & { readonly isBare?: true } = {},
   ): Promise<T | undefined> => {
     const where = whereOf(path);
     const read = ({ body }: WireResponse): JsonValue | undefined => readUnique(body, where);
@@ -123,11 +123,11 @@ export function createReads(exchange: SendRequest, worked: Worked, extended: Map
 }
 
 const orError =
-  (isAbsent: (refusal: Refusal) => boolean) =>
-  (refusal: Refusal): undefined | "error" =>
+  (isAbsent: (refusal: ServiceRefusal) => boolean) =>
+  (refusal: ServiceRefusal): undefined | "error" =>
     isAbsent(refusal) ? undefined : "error";
 
-const isObjectGone = (refusal: Refusal): boolean => isGone(refusal) && !isUnknownPath(refusal);
+const isObjectGone = (refusal: ServiceRefusal): boolean => isGone(refusal) && !isUnknownPath(refusal);
 
 const noSchemaConfig = "NotFound_SchemaConfig";
 const noIntegration = "NotFound_Integration";
@@ -168,7 +168,7 @@ interface Paging {
 const unreadIn = (unread: readonly UnreadEntry[]): Pick<Listing<unknown>, "unread"> => (unread.length === 0 ? {} : { unread });
 
 /** An entry that the decoder refuses, by what it shows of itself. */
-function unreadEntry({ value, name: index = 0 }: Part, { message }: ServiceError): UnreadEntry {
+function unreadEntry({ value, name: index = 0 }: ResponsePart, { message }: ServiceError): UnreadEntry {
   const shown = (name: string): string | undefined => {
     const member = memberAt(value, name);
     return typeof member === "string" && member !== "" ? member : Number.isSafeInteger(member) ? String(member) : undefined;
@@ -177,7 +177,7 @@ function unreadEntry({ value, name: index = 0 }: Part, { message }: ServiceError
 }
 
 /** The entries of one page; those that cannot be read are reported and skipped. */
-function readEntries<T>(parts: readonly Part[], decode: (part: Part) => T): Pick<Listing<T>, "items" | "unread"> {
+function readEntries<T>(parts: readonly ResponsePart[], decode: (part: ResponsePart) => T): Pick<Listing<T>, "items" | "unread"> {
   const unread: UnreadEntry[] = [];
   const items = parts.flatMap((part) => {
     const item = readNow(
@@ -196,7 +196,7 @@ function readEntries<T>(parts: readonly Part[], decode: (part: Part) => T): Pick
 async function readPages<T extends { readonly id: string }>(
   path: string,
   get: (path: string) => Promise<Envelope>,
-  decode: (part: Part) => T,
+  decode: (part: ResponsePart) => T,
 ): Promise<Listing<T>> {
   const byId = new Map<string, T>();
   const unread: UnreadEntry[] = [];
@@ -285,7 +285,7 @@ function pagingOf(envelope: Envelope): Paging {
 }
 
 /** docs/service-interface.md#audit-log. The endpoint is in Beta, so actor and context may be missing. */
-function decodeAuditEntry(part: Part): AuditEntry {
+function decodeAuditEntry(part: ResponsePart): AuditEntry {
   const actor = memberOf(part, "actor");
   const context = memberOf(part, "context");
   return {
@@ -297,7 +297,7 @@ function decodeAuditEntry(part: Part): AuditEntry {
   };
 }
 
-function optionalTextIn(part: Part, name: string): string | undefined {
+function optionalTextIn(part: ResponsePart, name: string): string | undefined {
   const text = part.value === undefined || part.value === null ? undefined : optionalTextOf(memberOf(part, name));
   return text === undefined ? undefined : cut(text);
 }

@@ -4,7 +4,7 @@ import { isObject, memberAt, own } from "../model/json/json.ts";
 // likewise; `{ ok: false, error }`. Some come with a status of 2xx.
 
 /** What the service says of a request that it refused. */
-export interface Refusal {
+export interface ServiceRefusal {
   /** Of the service: "NotFound_Integration". */
   readonly code: string | undefined;
   /** Undecoded, in any language. */
@@ -13,28 +13,28 @@ export interface Refusal {
 
 /** Thrown for an error in a response with status 2xx. */
 export class RefusedInBody extends Error {
-  readonly refusal: Refusal;
+  readonly refusal: ServiceRefusal;
 
-  constructor(refusal: Refusal) {
+  constructor(refusal: ServiceRefusal) {
     super("the response is an error");
     this.refusal = refusal;
   }
 }
 
 /** Whether a response with status 404 says that the object itself is not there. Some say only that a part of it is unknown. */
-export const isGone = ({ code }: Refusal): boolean =>
+export const isGone = ({ code }: ServiceRefusal): boolean =>
   code === undefined || (/^not.?found/iu.test(code) && !/config$/iu.test(code)) || /gone|no.?such/iu.test(code);
 
 const ofPath = /^cannot [a-z]+ \/|^(?:404\W*)?(?:the )?(?:(?:page|path|route|url|resource|endpoint) )?not found\W*$|^404\W*$/iu;
 
 /** Whether a response with status 404 has nothing about an object: no JSON, or what web frameworks say of a path that they do not know. */
-export const isUnknownPath = ({ code, words }: Refusal): boolean =>
+export const isUnknownPath = ({ code, words }: ServiceRefusal): boolean =>
   code === undefined && (words === undefined || ofPath.test(words.trim()));
 
 const longestBody = 65_536;
 
 /** The code and the words of the body of an error response, as far as it has any. */
-export function refusalOf(body: Buffer): Refusal {
+export function refusalOf(body: Buffer): ServiceRefusal {
   if (body.length > longestBody) return { code: undefined, words: undefined };
   try {
     return refusalIn(JSON.parse(body.toString("utf8")));
@@ -44,14 +44,14 @@ export function refusalOf(body: Buffer): Refusal {
 }
 
 /** The refusal in a response with status 2xx; undefined if it is none. */
-export function refusalDespiteStatus(response: unknown): Refusal | undefined {
+export function refusalDespiteStatus(response: unknown): ServiceRefusal | undefined {
   if (!isObject(response)) return undefined;
   const code = own(response, "code");
   const isRefused = (typeof code === "string" && isNoCode(code)) || own(response, "ok") === false || isFilled(own(response, "error"));
   return isRefused ? refusalIn(response) : undefined;
 }
 
-function refusalIn(response: unknown): Refusal {
+function refusalIn(response: unknown): ServiceRefusal {
   if (!isObject(response)) return { code: undefined, words: undefined };
   const [message, error] = [own(response, "message"), own(response, "error")];
   const codes = [response, message, error].flatMap((part) => (isObject(part) ? own(part, "code") : []));

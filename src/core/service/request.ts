@@ -7,12 +7,12 @@ import { Secret } from "../model/settings/secret.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import { printable, withoutEchoes } from "./echoes.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";
-import { isUnknownPath, type Refusal, RefusedInBody, refusalOf } from "./refusal.ts";
+import { isUnknownPath, RefusedInBody, refusalOf, type ServiceRefusal } from "./refusal.ts";
 import { backoffMs, mayRepeat } from "./retry.ts";
 import type { Backpressure, Throttle } from "./throttle.ts";
 
 /** One call of the interface, ready for the wire. */
-export interface Call<T> {
+export interface ServiceCall<T> {
   readonly method: Method;
   /** Below the base URL, percent-encoded. */
   readonly path: string;
@@ -26,11 +26,11 @@ export interface Call<T> {
   /** Reads a response with status 2xx. An E_MALFORMED_ANSWER that it throws counts as an unreadable response. */
   readonly read: (response: WireResponse) => T;
   /** The result for status 404; absent, or "error": it is an error. */
-  readonly absent?: (refusal: Refusal) => T | "error";
+  readonly absent?: (refusal: ServiceRefusal) => T | "error";
 }
 
 /** Makes a call, with its retries. @throws ServiceError */
-export type SendRequest = <T>(call: Call<T>) => Promise<T>;
+export type SendRequest = <T>(call: ServiceCall<T>) => Promise<T>;
 
 /** One attempt, as reported to `onCall`. `error` is a code, never a text. */
 export interface CallReport {
@@ -102,7 +102,7 @@ export function createSendRequest(options: ExchangeOptions): SendRequest {
   };
 }
 
-async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeOptions): Promise<AttemptOutcome<T>> {
+async function attemptOnce<T>(call: ServiceCall<T>, attempt: number, options: ExchangeOptions): Promise<AttemptOutcome<T>> {
   const { transport, throttle, breaker, signal } = options;
   if (options.isClosed()) return { ok: false, failure: closed };
   if (signal?.aborted) return { ok: false, failure: interrupted };
@@ -134,7 +134,7 @@ async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeO
 
 const loadOf = (outcome: AttemptOutcome<unknown>): Backpressure => (outcome.ok ? "fine" : outcome.failure.load);
 
-function readResponse<T>(call: Call<T>, response: WireResponse, options: ExchangeOptions): AttemptOutcome<T> {
+function readResponse<T>(call: ServiceCall<T>, response: WireResponse, options: ExchangeOptions): AttemptOutcome<T> {
   const { status } = response;
   try {
     if (status >= 200 && status < 300) return { ok: true, value: call.read(response) };
@@ -149,7 +149,11 @@ function readResponse<T>(call: Call<T>, response: WireResponse, options: Exchang
   return absent === "error" ? { ok: false, failure: failureOf(call, response, { ...options, refusal }) } : { ok: true, value: absent };
 }
 
-function failureOf<T>(call: Call<T>, response: WireResponse, options: ExchangeOptions & { readonly refusal: Refusal }): Failure {
+function failureOf<T>(
+  call: ServiceCall<T>,
+  response: WireResponse,
+  options: ExchangeOptions & { readonly refusal: ServiceRefusal },
+): Failure {
   const { keySource, refusal, apiKey } = options;
   const quote = quoteRefusal(refusal, [...(call.secrets ?? []), apiKey.reveal()]);
   const context = {
@@ -197,7 +201,7 @@ export function encodeBody(body: SendableRequest["body"]): { readonly bytes: Buf
 const longestQuote = 300;
 
 /** A sentence with the code and words of a refusal, without words that could come from a secret; "" without words. */
-function quoteRefusal({ code, words }: Refusal, secrets: readonly string[]): string {
+function quoteRefusal({ code, words }: ServiceRefusal, secrets: readonly string[]): string {
   const said = [code, words].flatMap((part) => (part === undefined ? [] : printable(part))).filter((part) => part !== "");
   if (said.length === 0) return "";
   const whole = said.join(": ");

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { parse as parseLossless } from "lossless-json";
-import { malformed, type Where } from "../model/decode.ts";
+import { type AnsweredCall, malformed } from "../model/decode.ts";
 import { isObject, type JsonValue, memberAt, own } from "../model/json/json.ts";
 import { DeepNesting, parseResponse, repeatedName } from "../model/json/parse.ts";
 import { toPointer } from "../model/json/pointer.ts";
@@ -11,7 +11,7 @@ import { RefusedInBody, refusalDespiteStatus } from "./refusal.ts";
  * The JSON of a body without an error, whatever its content-type says.
  * @throws RefusedInBody; ServiceError E_MALFORMED_ANSWER. Unlike the error of JSON.parse, its text never contains parts of the body.
  */
-export function readJson(body: Buffer, where: Where): JsonValue {
+export function readJson(body: Buffer, where: AnsweredCall): JsonValue {
   const response = parsed(body, where);
   const refusal = refusalDespiteStatus(response);
   if (refusal !== undefined) throw new RefusedInBody(refusal);
@@ -19,14 +19,14 @@ export function readJson(body: Buffer, where: Where): JsonValue {
 }
 
 /** The same for one object, in which a name that is there twice would hide a value. @throws ServiceError E_MALFORMED_ANSWER, too */
-export function readUnique(body: Buffer, where: Where): JsonValue {
+export function readUnique(body: Buffer, where: AnsweredCall): JsonValue {
   const response = readJson(body, where);
   const names = repeatedName(body, response);
   if (names !== undefined) throw malformed(where, toPointer(names), "is there twice");
   return response;
 }
 
-function parsed(body: Buffer, where: Where): JsonValue {
+function parsed(body: Buffer, where: AnsweredCall): JsonValue {
   if (body.length === 0) throw malformed(where, "", "is empty");
   // ASCII is not decoded but copied, to memory outside the heap.
   const encoding = isAscii(body) ? "latin1" : "utf8";
@@ -47,7 +47,7 @@ function parsed(body: Buffer, where: Where): JsonValue {
  * `data.id` becomes its decimal text. An empty body is an answer that shows nothing.
  * @throws ServiceError E_MALFORMED_ANSWER, `sent` "maybe": the service acted, and the result cannot be read.
  */
-export function readWriteResponse(status: number, body: Buffer, where: Where): WriteAnswer {
+export function readWriteResponse(status: number, body: Buffer, where: AnsweredCall): WriteAnswer {
   if (body.length === 0 || body.toString("latin1", 0, 64).trim() === "")
     return { status, data: undefined, int64Id: undefined, isEmpty: true };
   const envelope = readJson(body, where);
@@ -70,7 +70,7 @@ export function readWriteResponse(status: number, body: Buffer, where: Where): W
   };
 }
 
-function exactIds(body: Buffer, where: Where): { readonly id: unknown; readonly dataId: unknown } {
+function exactIds(body: Buffer, where: AnsweredCall): { readonly id: unknown; readonly dataId: unknown } {
   let envelope: unknown;
   try {
     envelope = parseLossless(body.toString("utf8").replace(/^\uFEFF/u, ""), undefined, (digits) => digits);

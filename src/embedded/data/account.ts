@@ -28,14 +28,14 @@ export interface UserRecord {
 }
 
 /** docs/service-interface.md#integrations: how an integration shows its source and destination. */
-export interface Reference {
+export interface NamedReference {
   id: string;
   name: string;
   type: string;
 }
 
 /** docs/service-interface.md#assets, all of it kept, though the interface returns only id, name and type. */
-export interface AssetRecord extends Reference {
+export interface AssetRecord extends NamedReference {
   description: string;
   /** `""` if the create call omitted it. `multi_purpose`: the connection has one block per purpose. */
   connectionType: "source" | "destination" | "multi_purpose" | "";
@@ -53,9 +53,9 @@ export interface IntegrationRecord extends Unshown {
   name: string;
   createdAt: string;
   paused: boolean;
-  source: Reference;
-  destination: Reference;
-  settings: IntegrationSettings;
+  source: NamedReference;
+  destination: NamedReference;
+  settings: StoredSettings;
   schemas: SchemaMap;
   /** Present until the schema has been discovered; see `whileCreating`. */
   pendingDiscovery?: PendingDiscovery;
@@ -73,7 +73,7 @@ export const textSettings = ["destinationSchema", "replicationFrequency", "onSch
 export const clearableSettings = ["cronExpression", "baseTime", "agentId"] as const;
 
 /** Members of POST /v1/integrations (docs/service-interface.md#integrations); `sourceConfig` without its connection, which the source asset keeps. */
-export interface IntegrationSettings
+export interface StoredSettings
   extends Record<(typeof textSettings)[number], string>,
     Partial<Record<(typeof clearableSettings)[number], string | null>> {
   sourceConfig: Record<string, unknown>;
@@ -95,9 +95,9 @@ export interface Unshown {
 }
 
 /** docs/service-interface.md#schema-configuration: schema name to entry. */
-export type SchemaMap = Record<string, SchemaEntry>;
+export type SchemaMap = Record<string, StoredSchema>;
 
-export interface SchemaEntry extends Unshown {
+export interface StoredSchema extends Unshown {
   nameInDestination: string;
   enabled: boolean;
   tables: Record<string, TableEntry>;

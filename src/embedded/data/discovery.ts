@@ -1,5 +1,5 @@
 import type { ServiceOptions } from "../http/call.ts";
-import type { AccountState, AssetRecord, IntegrationRecord, IntegrationSettings, SchemaMap } from "./account.ts";
+import type { AccountState, AssetRecord, IntegrationRecord, SchemaMap, StoredSettings } from "./account.ts";
 import { isObject, mapValues, own } from "./own.ts";
 
 /**
@@ -7,7 +7,7 @@ import { isObject, mapValues, own } from "./own.ts";
  * what is enabled at first: `ignoreAll` and `pauseConnection` enable only primary keys, `enableColumnChanges` columns but no schemas or
  * tables, and any other value everything. Nothing is hashed.
  */
-export function discover(account: AccountState, source: AssetRecord, { onSchemaUpdate }: IntegrationSettings): SchemaMap {
+export function discover(account: AccountState, source: AssetRecord, { onSchemaUpdate }: StoredSettings): SchemaMap {
   const ofPurpose = own(source.connection, "etlSource");
   const database = own(isObject(ofPurpose) ? ofPurpose : source.connection, "database");
   const found = own(account.catalogue, `${source.type}/${String(database)}`) ?? own(account.catalogue, "default") ?? {};

@@ -1,5 +1,5 @@
 /** A JSON object whose members have not been checked. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type UncheckedObject = Readonly<Record<string, unknown>>;
 
 /** The member of that name, or undefined. Never an inherited one, so `constructor` and `__proto__` are ordinary names. */
 export function own<T>(map: Readonly<Record<string, T>>, name: string): T | undefined {
@@ -16,6 +16,6 @@ export function mapValues<T, U>(map: Readonly<Record<string, T>>, change: (value
   return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, change(value)]));
 }
 
-export function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is UncheckedObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../behaviour.ts";
 import { invalid, notFound } from "../http/call.ts";
-import type { ColumnEntry, IntegrationRecord, SchemaEntry, SchemaMap, TableEntry, Unshown } from "./account.ts";
-import { isObject, type JsonObject, mapValues, own } from "./own.ts";
+import type { ColumnEntry, IntegrationRecord, SchemaMap, StoredSchema, TableEntry, Unshown } from "./account.ts";
+import { isObject, mapValues, own, type UncheckedObject } from "./own.ts";
 
 /** The map in the form of a response. */
 export function shownSchemas(schemas: SchemaMap, { schemaForm, members }: Pick<Behaviour, "schemaForm" | "members">): object {
@@ -14,7 +14,7 @@ export function shownColumns({ columns }: TableEntry, { members }: Pick<Behaviou
   return members === "complete" ? columns : mapValues(columns, withoutUnshown);
 }
 
-const recordedSchema = ({ enabled: _, tables, ...schema }: SchemaEntry): object => ({
+const recordedSchema = ({ enabled: _, tables, ...schema }: StoredSchema): object => ({
   ...withoutUnshown(schema),
   tables: mapValues(tables, recordedTable),
 });
@@ -89,7 +89,7 @@ function silent({ source, settings }: IntegrationRecord): PatchRules {
 }
 
 /** How the source finds what is new, as the settings of the source say: one of `Incremental`, `Change Stream` and `Change Tracking`. */
-function incrementalMode(sourceSettings: JsonObject): string {
+function incrementalMode(sourceSettings: UncheckedObject): string {
   const wanted = folded(String(own(sourceSettings, "incremental_mode")));
   return modes.find((mode) => !mode.includes("(") && folded(mode) === wanted && mode !== "Full Refresh") ?? "Incremental";
 }
@@ -140,11 +140,11 @@ interface Place {
 }
 
 /** Pairs each named node of the patch with the live one. An absent patch contains none. */
-function* named<T extends SchemaEntry | TableEntry | ColumnEntry>(
+function* named<T extends StoredSchema | TableEntry | ColumnEntry>(
   live: Readonly<Record<string, T>>,
   patch: unknown,
   { where, level, rules }: Place,
-): Generator<readonly [string, T, JsonObject]> {
+): Generator<readonly [string, T, UncheckedObject]> {
   if (patch === undefined) return;
   if (!isObject(patch)) throw invalid(`${where} must be an object.`);
   for (const [name, change] of Object.entries(patch)) {
@@ -158,7 +158,12 @@ function* named<T extends SchemaEntry | TableEntry | ColumnEntry>(
   }
 }
 
-function flags<F extends string>(node: { [K in F]: boolean }, change: JsonObject, names: readonly F[], where: string): (() => unknown)[] {
+function flags<F extends string>(
+  node: { [K in F]: boolean },
+  change: UncheckedObject,
+  names: readonly F[],
+  where: string,
+): (() => unknown)[] {
   return names.flatMap((name) => {
     const value = own(change, name);
     if (value === undefined) return [];
@@ -168,7 +173,7 @@ function flags<F extends string>(node: { [K in F]: boolean }, change: JsonObject
 }
 
 /** The sync mode and the cursor. A mode that the source does not support is not kept; any other text is refused. */
-function syncing(table: TableEntry, change: JsonObject, { supports, isKept }: PatchRules, where: string): (() => void)[] {
+function syncing(table: TableEntry, change: UncheckedObject, { supports, isKept }: PatchRules, where: string): (() => void)[] {
   if (supports === undefined) return [];
   const changes: (() => void)[] = [];
   const [wanted, cursorField] = [own(change, "syncMode"), own(change, "cursorField")];

@@ -1,10 +1,10 @@
 import type { AccountState, AssetRecord } from "../data/account.ts";
-import { isObject, type JsonObject, own } from "../data/own.ts";
-import { type Call, type CallResult, invalid, notFound, okay, optionalObject, optionalString, param, success } from "../http/call.ts";
+import { isObject, own, type UncheckedObject } from "../data/own.ts";
+import { type CallResult, invalid, notFound, okay, optionalObject, optionalString, param, type ServedCall, success } from "../http/call.ts";
 import { newId, record } from "./audit.ts";
 
 /** POST /v1/assets: every member is optional as documented, so an empty body makes a nameless asset (docs/service-interface.md#assets). */
-export function createAsset(call: Call): CallResult {
+export function createAsset(call: ServedCall): CallResult {
   const { account, options, body, by, now } = call;
   const connectionType = optionalString(body, "connectionType") ?? "";
   if (connectionType !== "source" && connectionType !== "destination" && connectionType !== "") {
@@ -27,7 +27,7 @@ export function createAsset(call: Call): CallResult {
 }
 
 /** PATCH /v1/assets/{id}: missing members are kept, `connection` is replaced whole (docs/service-interface.md#assets). */
-export function patchAsset(call: Call): CallResult {
+export function patchAsset(call: ServedCall): CallResult {
   const { account, body, by, now, options } = call;
   const asset = assetOf(call);
   const name = optionalString(body, "name") ?? asset.name;
@@ -48,14 +48,14 @@ const purposes = ["etl", "reverseEtl", "catalog", "etlSource"];
 const isPurpose = (name: string): boolean => purposes.includes(name);
 
 /** One flat connection serves all purposes, except where `connectionOverrides` has another one. */
-function perPurpose(body: JsonObject): Record<string, unknown> {
+function perPurpose(body: UncheckedObject): Record<string, unknown> {
   const sent = { ...connectionOf(body) };
   const blocks = Object.keys(sent).some(isPurpose) ? sent : Object.fromEntries(purposes.map((purpose) => [purpose, sent]));
   return { ...blocks, ...optionalObject(body, "connectionOverrides") };
 }
 
 /** Members that only the public descriptions show. Members of the configuration that the body lacks are kept. */
-function moreMembers(body: JsonObject, before: Partial<AssetRecord> = {}): Partial<AssetRecord> {
+function moreMembers(body: UncheckedObject, before: Partial<AssetRecord> = {}): Partial<AssetRecord> {
   const authMethod = optionalString(body, "authMethod");
   const owners = own(body, "owners");
   const configuration = optionalObject(body, "configuration");
@@ -67,7 +67,7 @@ function moreMembers(body: JsonObject, before: Partial<AssetRecord> = {}): Parti
 }
 
 /** The asset that the path names; throws a 404. */
-export function assetOf(call: Call): AssetRecord {
+export function assetOf(call: ServedCall): AssetRecord {
   const id = param(call, "id");
   const found = call.account.assets.find((asset) => asset.id === id);
   if (found === undefined) throw notFound("asset", id);
@@ -82,7 +82,7 @@ function renameReferences(account: AccountState, { id, name }: AssetRecord): voi
   }
 }
 
-function connectionOf(body: JsonObject): JsonObject | undefined {
+function connectionOf(body: UncheckedObject): UncheckedObject | undefined {
   const connection = own(body, "connection");
   if (connection !== undefined && !isObject(connection)) throw invalid("connection must be an object.");
   return connection;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Behaviour } from "../behaviour.ts";
 import type { AccountState, AuditRecord } from "../data/account.ts";
-import { type Author, type Call, type CallResult, filled, invalid, success } from "../http/call.ts";
+import { type Author, type CallResult, filled, invalid, type ServedCall, success } from "../http/call.ts";
 
 /** Adds an entry to the account's audit log. `event` names the object's id and name and what was done. */
 export function record(account: AccountState, by: Author, at: Date, event: string): void {
@@ -21,7 +21,7 @@ function nextSequence(account: AccountState): number {
 }
 
 /** The id of a new object, made from `text`. Short: the prefix and the next number, or without a prefix eight digits of the text's hash. */
-export function newId({ account, options }: Call, prefix: string, text = `${prefix} ${nextSequence(account)}`): string {
+export function newId({ account, options }: ServedCall, prefix: string, text = `${prefix} ${nextSequence(account)}`): string {
   const hash = createHash("sha256").update(text).digest("hex");
   if (options.ids === "long") return hash.slice(0, 24);
   return prefix === "" ? hash.slice(0, 8) : `${prefix}-${account.sequence}`;
@@ -34,7 +34,7 @@ function uuidOf(text: string): string {
 }
 
 /** GET /v1/audit-logs (docs/service-interface.md#audit-log). */
-export function listAuditLogs({ account, query, options }: Call): CallResult {
+export function listAuditLogs({ account, query, options }: ServedCall): CallResult {
   const limit = integer(query, "limit", 20, 1, 100);
   const offset = integer(query, "offset", 0, 0, Number.MAX_SAFE_INTEGER);
   if ((query.get("sortBy") ?? "timestamp") !== "timestamp") throw invalid("sortBy can only be timestamp.");

@@ -1,6 +1,6 @@
 import type { AccountState } from "../data/account.ts";
-import { isObject, type JsonObject, own, put } from "../data/own.ts";
-import { type Call, type CallResult, invalid, optionalString, Refusal, success } from "../http/call.ts";
+import { isObject, own, put, type UncheckedObject } from "../data/own.ts";
+import { type CallResult, invalid, optionalString, RefusedCall, type ServedCall, success } from "../http/call.ts";
 import { assetOf } from "./assets.ts";
 import { record } from "./audit.ts";
 import { integrationOf } from "./integrations.ts";
@@ -9,7 +9,7 @@ import { tagOf } from "./tags.ts";
 // What users do in the service's own web pages. It is not part of the interface, so a client cannot use it.
 
 /** POST /_console/integrations/{id}: `name`, `paused` and `failure` (why its creation failed), each optional. */
-export function editIntegration(call: Call): CallResult {
+export function editIntegration(call: ServedCall): CallResult {
   const integration = integrationOf(call);
   const name = optionalString(call.body, "name");
   const paused = own(call.body, "paused");
@@ -21,7 +21,7 @@ export function editIntegration(call: Call): CallResult {
 }
 
 /** DELETE /_console/integrations/{id}: its tag relations go with it, and its source asset if no other integration uses it. */
-export function deleteIntegration(call: Call): CallResult {
+export function deleteIntegration(call: ServedCall): CallResult {
   const { id, name, source } = integrationOf(call);
   const { account } = call;
   account.integrations = account.integrations.filter((integration) => integration.id !== id);
@@ -33,7 +33,7 @@ export function deleteIntegration(call: Call): CallResult {
 }
 
 /** PATCH /_console/integrations/{id}/schemas: a JSON merge patch (RFC 7396) on the map, so that anything in the source can be added, removed and changed. */
-export function reshapeSchemas(call: Call): CallResult {
+export function reshapeSchemas(call: ServedCall): CallResult {
   const integration = integrationOf(call);
   const patch = own(call.body, "schemas");
   if (!isObject(patch)) throw invalid("schemas is required and must be an object.");
@@ -43,17 +43,17 @@ export function reshapeSchemas(call: Call): CallResult {
 }
 
 /** DELETE /_console/tags/{id}. */
-export function deleteTag(call: Call): CallResult {
+export function deleteTag(call: ServedCall): CallResult {
   const { id, name } = tagOf(call);
   call.account.tags = call.account.tags.filter((tag) => tag.id !== id);
   return changed(call, `Tag ${id} "${name}" deleted`);
 }
 
 /** DELETE /_console/assets/{id}; refused (409) while an integration uses it. */
-export function deleteAsset(call: Call): CallResult {
+export function deleteAsset(call: ServedCall): CallResult {
   const { id, name } = assetOf(call);
   const { account } = call;
-  if (isUsed(account, id)) throw new Refusal(409, "in_use", "An integration uses this asset.");
+  if (isUsed(account, id)) throw new RefusedCall(409, "in_use", "An integration uses this asset.");
   account.assets = account.assets.filter((asset) => asset.id !== id);
   return changed(call, `Asset ${id} "${name}" deleted`);
 }
@@ -61,12 +61,12 @@ export function deleteAsset(call: Call): CallResult {
 const isUsed = ({ integrations }: AccountState, asset: string): boolean =>
   integrations.some(({ source, destination }) => source.id === asset || destination.id === asset);
 
-function changed(call: Call, event: string): CallResult {
+function changed(call: ServedCall, event: string): CallResult {
   record(call.account, call.by, call.now, event);
   return success(undefined, event);
 }
 
-function mergePatch(target: Record<string, unknown>, patch: JsonObject): void {
+function mergePatch(target: Record<string, unknown>, patch: UncheckedObject): void {
   for (const [name, value] of Object.entries(patch)) {
     const before = own(target, name);
     const inner: Record<string, unknown> = isObject(before) ? before : {};

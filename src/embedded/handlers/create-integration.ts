@@ -1,20 +1,20 @@
-import { type AssetRecord, clearableSettings, type IntegrationRecord, type IntegrationSettings, type Reference } from "../data/account.ts";
+import { type AssetRecord, clearableSettings, type IntegrationRecord, type NamedReference, type StoredSettings } from "../data/account.ts";
 import { beginDiscovery, discover } from "../data/discovery.ts";
 import { isObject, own } from "../data/own.ts";
 import {
-  type Call,
   type CallResult,
   invalid,
   optionalObject,
   optionalString,
-  Refusal,
+  RefusedCall,
   requiredObject,
   requiredString,
+  type ServedCall,
 } from "../http/call.ts";
 import { newId, record } from "./audit.ts";
 
 /** Names are not unique: the same body twice makes two integrations. */
-export function createIntegration(call: Call): CallResult {
+export function createIntegration(call: ServedCall): CallResult {
   const { account, options, body, by, now } = call;
   const sparse = options.creates === "sparse";
   const { source, isNew, sourceConfig } = sourceOf(call);
@@ -55,7 +55,7 @@ export function createIntegration(call: Call): CallResult {
 }
 
 /** The source: an asset that is there already, or a new one, which is not yet in the account and has no id. */
-function sourceOf(call: Call) {
+function sourceOf(call: ServedCall) {
   const { body, options } = call;
   const sourceId = options.creates === "sparse" ? optionalString(body, "sourceId") : undefined;
   if (sourceId !== undefined) {
@@ -72,9 +72,9 @@ function sourceOf(call: Call) {
 }
 
 /** The checked settings of a POST. */
-function creationOf({ body, options }: Call, sourceConfig: IntegrationSettings["sourceConfig"]) {
+function creationOf({ body, options }: ServedCall, sourceConfig: StoredSettings["sourceConfig"]) {
   const sparse = options.creates === "sparse";
-  const settings: IntegrationSettings = {
+  const settings: StoredSettings = {
     destinationSchema: requiredString(body, "destinationSchema"),
     replicationFrequency: requiredString(body, "replicationFrequency"),
     onSchemaUpdate: (sparse ? optionalString(body, "onSchemaUpdate") : requiredString(body, "onSchemaUpdate")) ?? "",
@@ -93,7 +93,7 @@ function creationOf({ body, options }: Call, sourceConfig: IntegrationSettings["
   return { settings, enabled };
 }
 
-function assetFor({ account }: Call, end: "source" | "destination", id: string): AssetRecord {
+function assetFor({ account }: ServedCall, end: "source" | "destination", id: string): AssetRecord {
   const other = end === "source" ? "destination" : "source";
   const found = account.assets.find((asset) => asset.id === id && asset.connectionType !== other);
   if (found === undefined) throw invalid(`There is no ${end} asset with the id ${JSON.stringify(id)}.`);
@@ -101,16 +101,16 @@ function assetFor({ account }: Call, end: "source" | "destination", id: string):
 }
 
 /** The agent of the integration, which is that of its source. */
-function agentOf({ body }: Call, { configuration }: AssetRecord): string | null {
+function agentOf({ body }: ServedCall, { configuration }: AssetRecord): string | null {
   const ofSource = configuration?.["agentId"];
   const wanted = own(body, "agentId") ?? null;
   if (wanted !== null && typeof wanted !== "string") throw invalid("agentId must be a string or null.");
   if (typeof ofSource !== "string") return wanted;
-  if (wanted !== null && wanted !== ofSource) throw new Refusal(400, "SOURCE_AGENT_MISMATCH", "The source has another agent.");
+  if (wanted !== null && wanted !== ofSource) throw new RefusedCall(400, "SOURCE_AGENT_MISMATCH", "The source has another agent.");
   return ofSource;
 }
 
-function tagsOf({ account, body }: Call) {
+function tagsOf({ account, body }: ServedCall) {
   const ids = own(body, "tags") ?? [];
   if (!Array.isArray(ids)) throw invalid("tags must be a list of ids.");
   return ids.map((id: unknown) => {
@@ -120,4 +120,4 @@ function tagsOf({ account, body }: Call) {
   });
 }
 
-const reference = ({ id, name, type }: AssetRecord): Reference => ({ id, name, type });
+const reference = ({ id, name, type }: AssetRecord): NamedReference => ({ id, name, type });

@@ -1,6 +1,16 @@
 import { clearableSettings, type IntegrationRecord, textSettings } from "../data/account.ts";
 import { isObject, own } from "../data/own.ts";
-import { type Call, type CallResult, filled, invalid, okay, optionalString, Refusal, requiredString, success } from "../http/call.ts";
+import {
+  type CallResult,
+  filled,
+  invalid,
+  okay,
+  optionalString,
+  RefusedCall,
+  requiredString,
+  type ServedCall,
+  success,
+} from "../http/call.ts";
 import { assetOf } from "./assets.ts";
 import { newId, record } from "./audit.ts";
 import { createdIntegration } from "./integrations.ts";
@@ -9,7 +19,7 @@ import { resourceTypeOf, tagOf } from "./tags.ts";
 // Requests that only the public descriptions of the service show.
 
 /** PATCH /v1/integrations/{id}: absent members keep their value. The answer shows only `paused`. */
-export function patchIntegration(call: Call): CallResult {
+export function patchIntegration(call: ServedCall): CallResult {
   const { account, body, by, now, options } = call;
   const integration = createdIntegration(call);
   const { settings } = integration;
@@ -33,21 +43,21 @@ export function patchIntegration(call: Call): CallResult {
 }
 
 /** The agent of a source is that of its integrations. */
-function checkAgent({ account }: Call, { source }: IntegrationRecord, wanted: string | null | undefined): void {
+function checkAgent({ account }: ServedCall, { source }: IntegrationRecord, wanted: string | null | undefined): void {
   const agent = account.assets.find(({ id }) => id === source.id)?.configuration?.["agentId"];
   if (wanted !== undefined && typeof agent === "string" && wanted !== agent)
-    throw new Refusal(400, "SOURCE_AGENT_MISMATCH", "The source has another agent.");
+    throw new RefusedCall(400, "SOURCE_AGENT_MISMATCH", "The source has another agent.");
 }
 
 /** POST /v1/tags: two tags can have one name. */
-export function postTag(call: Call): CallResult {
+export function postTag(call: ServedCall): CallResult {
   const owner = requiredString(call.body, "owner");
   if (!call.account.users.some((user) => user.id === owner)) throw invalid("owner must be the id of a user.");
   return createTag(call);
 }
 
 /** POST /_console/tags: as in the web pages, without an owner, too. */
-export function createTag(call: Call): CallResult {
+export function createTag(call: ServedCall): CallResult {
   const { account, body, by, now } = call;
   const [name, owner] = [requiredString(body, "name"), optionalString(body, "owner") ?? ""];
   if (name === "") throw invalid("name must not be empty.");
@@ -60,7 +70,7 @@ export function createTag(call: Call): CallResult {
 }
 
 /** DELETE /v1/tags/{id}/relation: a relation that is not there is removed, too. */
-export function unrelateTag(call: Call): CallResult {
+export function unrelateTag(call: ServedCall): CallResult {
   const { account, body, by, now } = call;
   const tag = tagOf(call);
   const resourceId = requiredString(body, "resourceId");
@@ -71,7 +81,7 @@ export function unrelateTag(call: Call): CallResult {
 }
 
 /** GET /v1/assets/{id}: owners as objects, and of the connection only the host. */
-export function getAsset(call: Call): CallResult {
+export function getAsset(call: ServedCall): CallResult {
   const { id, name, type, description, connectionType, authMethod, owners, configuration, connection } = assetOf(call);
   const host = Object.fromEntries(
     ["host", "hostname"].flatMap((member) => (own(connection, member) === undefined ? [] : [[member, connection[member]]])),

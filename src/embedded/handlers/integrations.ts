@@ -3,20 +3,20 @@ import type { AccountState, IntegrationRecord } from "../data/account.ts";
 import { advanceDiscovery } from "../data/discovery.ts";
 import { own } from "../data/own.ts";
 import { mergeSchemas, shownColumns, shownSchemas, withoutUnshown } from "../data/schema-map.ts";
-import { type Call, type CallResult, dressed, notFound, okay, param, Refusal, requiredObject } from "../http/call.ts";
+import { type CallResult, dressed, notFound, okay, param, RefusedCall, requiredObject, type ServedCall } from "../http/call.ts";
 import { listed } from "../http/paging.ts";
 import { record } from "./audit.ts";
 
-export const listIntegrations = (call: Call): CallResult => listed(call, call.account.integrations, shown);
+export const listIntegrations = (call: ServedCall): CallResult => listed(call, call.account.integrations, shown);
 
-export function getIntegration(call: Call): CallResult {
+export function getIntegration(call: ServedCall): CallResult {
   const { options } = call;
   const integration = createdIntegration(call);
   const one = { ...shown(integration, options), ...(options.members === "recorded" ? shownSettings(integration) : {}) };
   return okay(options, options.integrationForm === "direct" ? one : { integration: one });
 }
 
-export function getSchemas(call: Call): CallResult {
+export function getSchemas(call: ServedCall): CallResult {
   const { options } = call;
   const integration = createdIntegration(call);
   advanceDiscovery(integration, call.now, true);
@@ -26,7 +26,7 @@ export function getSchemas(call: Call): CallResult {
 }
 
 /** PATCH /v1/integrations/{id}/schemas always answers the full camelCase map with columns. */
-export function patchSchemas(call: Call): CallResult {
+export function patchSchemas(call: ServedCall): CallResult {
   const { account, body, by, now, options } = call;
   const integration = createdIntegration(call);
   advanceDiscovery(integration, now, false);
@@ -35,7 +35,7 @@ export function patchSchemas(call: Call): CallResult {
   return okay(options, { schemas: shownSchemas(integration.schemas, { ...options, schemaForm: "camel" }) });
 }
 
-export function getColumns(call: Call): CallResult {
+export function getColumns(call: ServedCall): CallResult {
   const integration = createdIntegration(call);
   advanceDiscovery(integration, call.now, false);
   const schema = own(integration.schemas, param(call, "schema"));
@@ -46,7 +46,7 @@ export function getColumns(call: Call): CallResult {
 }
 
 /** The integration that the path names; throws a 404. */
-export function integrationOf(call: Call): IntegrationRecord {
+export function integrationOf(call: ServedCall): IntegrationRecord {
   const id = param(call, "id");
   const found = findIntegration(call.account, id);
   if (found === undefined) throw notFound("integration", id);
@@ -54,14 +54,14 @@ export function integrationOf(call: Call): IntegrationRecord {
 }
 
 /** The integration that the path names; throws a 404, a 409 while it is in creation, and a 400 if its creation failed. */
-export function createdIntegration(call: Call): IntegrationRecord {
+export function createdIntegration(call: ServedCall): IntegrationRecord {
   const integration = integrationOf(call);
   const { failure, name } = integration;
-  if (failure !== undefined) throw new Refusal(400, "IntegrationFailed", failure);
+  if (failure !== undefined) throw new RefusedCall(400, "IntegrationFailed", failure);
   if (call.options.whileCreating === "empty") return integration;
   advanceDiscovery(integration, call.now, true);
   if (integration.pendingDiscovery === undefined) return integration;
-  throw new Refusal(409, "IntegrationInCreation", `Integration "${name}" is still in creation. Try again later.`);
+  throw new RefusedCall(409, "IntegrationInCreation", `Integration "${name}" is still in creation. Try again later.`);
 }
 
 export const findIntegration = ({ integrations }: AccountState, id: string): IntegrationRecord | undefined =>

@@ -1,14 +1,24 @@
 import type { ResourceType, TagRecord } from "../data/account.ts";
-import { type Call, type CallResult, filled, invalid, notFound, optionalString, param, requiredString, success } from "../http/call.ts";
+import {
+  type CallResult,
+  filled,
+  invalid,
+  notFound,
+  optionalString,
+  param,
+  requiredString,
+  type ServedCall,
+  success,
+} from "../http/call.ts";
 import { listed } from "../http/paging.ts";
 import { record } from "./audit.ts";
 import { findIntegration } from "./integrations.ts";
 
-export const listTags = (call: Call): CallResult =>
+export const listTags = (call: ServedCall): CallResult =>
   listed(call, call.account.tags, (tag, options) => filled(withoutResources(tag), options));
 
 /** The tag is directly in data, with what it is attached to. */
-export function getTag(call: Call): CallResult {
+export function getTag(call: ServedCall): CallResult {
   const tag = tagOf(call);
   return success({
     ...filled(withoutResources(tag), call.options),
@@ -17,7 +27,7 @@ export function getTag(call: Call): CallResult {
 }
 
 /** PUT /v1/tags/{id}; whether missing members are kept or cleared is the option `replaceOnPut` (docs/service-interface.md#tags is silent). */
-export function putTag(call: Call): CallResult {
+export function putTag(call: ServedCall): CallResult {
   const { account, options, body, by, now } = call;
   const tag = tagOf(call);
   const missing = options.replaceOnPut === true ? { name: "", description: "", owner: "" } : tag;
@@ -33,7 +43,7 @@ export function putTag(call: Call): CallResult {
  * POST /v1/tags/{id}/relation (docs/service-interface.md#relations): no data in the response. An integration must exist and so must the tagging user; data
  * assets and monitors can't be known here, as no call lists them. A relation that already exists stays as it is.
  */
-export function relateTag(call: Call): CallResult {
+export function relateTag(call: ServedCall): CallResult {
   const { account, options, body, by, now } = call;
   const tag = tagOf(call);
   const resourceId = requiredString(body, "resourceId");
@@ -50,7 +60,7 @@ export function relateTag(call: Call): CallResult {
 }
 
 /** The tag that the path names; throws a 404. */
-export function tagOf(call: Call): TagRecord {
+export function tagOf(call: ServedCall): TagRecord {
   const id = param(call, "id");
   const found = call.account.tags.find((tag) => tag.id === id);
   if (found === undefined) throw notFound("tag", id);

@@ -1,20 +1,20 @@
 import type { Behaviour, ErrorBody } from "../behaviour.ts";
 import type { AccountState } from "../data/account.ts";
-import { isObject, type JsonObject, own } from "../data/own.ts";
+import { isObject, own, type UncheckedObject } from "../data/own.ts";
 import type { EmbeddedOptions } from "../options.ts";
 
 /** The options, with a value for each behaviour. */
 export type ServiceOptions = EmbeddedOptions & Behaviour;
 
 /** One authenticated request and the account. Handlers receive nothing else. */
-export interface Call {
+export interface ServedCall {
   readonly account: AccountState;
   readonly options: ServiceOptions;
   /** Decoded path segments by the name in the route's template. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   /** The JSON body; `{}` if the request had none. */
-  readonly body: JsonObject;
+  readonly body: UncheckedObject;
   readonly by: Author;
   readonly now: Date;
 }
@@ -61,7 +61,7 @@ interface Seen {
 }
 
 /** Refuses the request with a status; the error envelope shows `code` and the message. */
-export class Refusal extends Error {
+export class RefusedCall extends Error {
   readonly status: number;
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -83,13 +83,13 @@ export class Refusal extends Error {
 }
 
 /** 400: the body or the query is invalid. */
-export function invalid(message: string): Refusal {
-  return new Refusal(400, "invalid_request", message, { seen: { form: "list" } });
+export function invalid(message: string): RefusedCall {
+  return new RefusedCall(400, "invalid_request", message, { seen: { form: "list" } });
 }
 
 /** 404: the object does not exist. */
-export function notFound(what: string, id: string): Refusal {
-  return new Refusal(404, "not_found", `There is no ${what} with the id or name ${JSON.stringify(id)}.`, {
+export function notFound(what: string, id: string): RefusedCall {
+  return new RefusedCall(404, "not_found", `There is no ${what} with the id or name ${JSON.stringify(id)}.`, {
     seen: own(seenNotFound, what) ?? { form: "message" },
   });
 }
@@ -102,28 +102,28 @@ const seenNotFound: Readonly<Record<string, Seen>> = {
 };
 
 /** A path parameter, as the router found it. */
-export const param = ({ params }: Call, name: string): string => params[name] ?? "";
+export const param = ({ params }: ServedCall, name: string): string => params[name] ?? "";
 
 /** A required string member of the body; throws a 400 otherwise. */
-export function requiredString(body: JsonObject, name: string, where = ""): string {
+export function requiredString(body: UncheckedObject, name: string, where = ""): string {
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
   if (typeof value !== "string") throw invalid(`${where}${name} is required and must be a string.`);
   return value;
 }
 
 /** A required object member of the body; throws a 400 otherwise. */
-export function requiredObject(body: JsonObject, name: string): JsonObject {
+export function requiredObject(body: UncheckedObject, name: string): UncheckedObject {
   const value = own(body, name);
   if (!isObject(value)) throw invalid(`${name} is required and must be an object.`);
   return value;
 }
 
 /** An optional object member of the body; throws a 400 if it is present and not an object. */
-export function optionalObject(body: JsonObject, name: string): JsonObject | undefined {
+export function optionalObject(body: UncheckedObject, name: string): UncheckedObject | undefined {
   return Object.hasOwn(body, name) ? requiredObject(body, name) : undefined;
 }
 
 /** An optional string member of the body; throws a 400 if it is present and not a string. */
-export function optionalString(body: JsonObject, name: string): string | undefined {
+export function optionalString(body: UncheckedObject, name: string): string | undefined {
   return Object.hasOwn(body, name) ? requiredString(body, name) : undefined;
 }

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ErrorBody } from "../behaviour.ts";
 import type { AccountState } from "../data/account.ts";
-import { isObject, type JsonObject } from "../data/own.ts";
+import { isObject, type UncheckedObject } from "../data/own.ts";
 import type { Store } from "../data/store.ts";
 import type { Exchange } from "../options.ts";
-import { type Call, type CallResult, invalid, notFound, Refusal, type ServiceOptions } from "./call.ts";
+import { type CallResult, invalid, notFound, RefusedCall, type ServedCall, type ServiceOptions } from "./call.ts";
 import type { FaultAction, FaultBook } from "./faults.ts";
 import { routeOf } from "./routes.ts";
 
@@ -94,7 +94,8 @@ function perform(setting: Setting, request: Request, isDropped = false): Sent {
     const result = handleCall(setting, request, isDropped);
     return { ...result, type: "application/json; charset=utf-8", headers: {} };
   } catch (error) {
-    const refusal = error instanceof Refusal ? error : new Refusal(500, "internal_error", `The embedded service failed: ${String(error)}`);
+    const refusal =
+      error instanceof RefusedCall ? error : new RefusedCall(500, "internal_error", `The embedded service failed: ${String(error)}`);
     return refused(setting, request, refusal);
   }
 }
@@ -102,10 +103,10 @@ function perform(setting: Setting, request: Request, isDropped = false): Sent {
 function handleCall(setting: Setting, request: Request, isDropped: boolean): CallResult {
   const { options, store, emailByKey } = setting;
   const email = emailByKey.get(request.headers["x-api-key"] ?? "");
-  if (email === undefined) throw new Refusal(401, "unauthorized", "The header x-api-key is missing or not a key of this account.");
+  if (email === undefined) throw new RefusedCall(401, "unauthorized", "The header x-api-key is missing or not a key of this account.");
   const { handler, params } = routeOf(request, options);
   const isRead = request.method === "GET";
-  const call: Call = {
+  const call: ServedCall = {
     account: isRead ? shownAccount(setting, request) : store.account,
     options,
     params,
@@ -146,17 +147,17 @@ function readsOf({ method, path }: Request, { text }: CallResult): readonly stri
 }
 
 /** The same call on a copy of the account, without members that would change anything there. */
-const withoutEffect = (call: Call, request: Request): Call => ({
+const withoutEffect = (call: ServedCall, request: Request): ServedCall => ({
   ...call,
   account: structuredClone(call.account),
   body: request.method === "POST" || request.method === "DELETE" ? call.body : isOfSchemas(request) ? { schemas: {} } : {},
 });
 
-function bodyOf(request: Request): JsonObject {
-  if (request.text === undefined) throw new Refusal(413, "too_large", "The body is too large.");
+function bodyOf(request: Request): UncheckedObject {
+  if (request.text === undefined) throw new RefusedCall(413, "too_large", "The body is too large.");
   if (request.text === "") return {};
   if (!/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")) {
-    throw new Refusal(415, "unsupported_media_type", "The body must be sent as application/json.");
+    throw new RefusedCall(415, "unsupported_media_type", "The body must be sent as application/json.");
   }
   const body = parsed(request.text);
   if (body === undefined) throw invalid("The body is not JSON.");
@@ -167,10 +168,10 @@ function bodyOf(request: Request): JsonObject {
 function suffer(setting: Setting, request: Request, fault: FaultAction): Sent {
   const [, , list = "", id = ""] = request.path.split("/");
   // A 404 is that of an object that does not exist.
-  const refusal = (status: number, headers: Sent["headers"]): Refusal =>
+  const refusal = (status: number, headers: Sent["headers"]): RefusedCall =>
     status === 404
       ? notFound(request.path.endsWith("/columns") ? "table" : list.slice(0, -1), id)
-      : new Refusal(status, "fault", `The service responds with ${status} for now.`, { headers });
+      : new RefusedCall(status, "fault", `The service responds with ${status} for now.`, { headers });
   const refuse = (status: number, headers: Sent["headers"] = {}): Sent => refused(setting, request, refusal(status, headers));
   if (fault.kind === "reset-before") return cut;
   if (fault.kind === "html") return page;
@@ -197,7 +198,7 @@ function suffer(setting: Setting, request: Request, fault: FaultAction): Sent {
   }
 }
 
-function refused({ options }: Setting, request: Request, refusal: Refusal): Sent {
+function refused({ options }: Setting, request: Request, refusal: RefusedCall): Sent {
   return { status: refusal.status, headers: refusal.headers, ...errorBody(refusal, request.text ?? "", options.errorBody) };
 }
 
@@ -224,7 +225,7 @@ function parsed(text: string): unknown {
 }
 
 /** Body of an error response. The interface does not define it (docs/service-interface.md#errors), so the option `errorBody` varies it. */
-function errorBody(refusal: Refusal, requestText: string, wanted: ErrorBody): { readonly text: string; readonly type: string } {
+function errorBody(refusal: RefusedCall, requestText: string, wanted: ErrorBody): { readonly text: string; readonly type: string } {
   const { status: statusCode, message, seen } = refusal;
   const style = wanted === "mixed" ? seen.form : wanted;
   const code = wanted === "mixed" ? (seen.code ?? refusal.code) : refusal.code;

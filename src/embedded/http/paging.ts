@@ -1,9 +1,14 @@
 import type { Behaviour } from "../behaviour.ts";
 import type { Paging } from "../options.ts";
-import { type Call, type CallResult, invalid, success } from "./call.ts";
+import { type CallResult, invalid, type ServedCall, success } from "./call.ts";
 
 /** The answer to GET of a list whose items are shown in this form. */
-export const listed = <T>(call: Call, items: readonly T[], form: (item: T, options: Behaviour) => object, message?: string): CallResult => {
+export const listed = <T>(
+  call: ServedCall,
+  items: readonly T[],
+  form: (item: T, options: Behaviour) => object,
+  message?: string,
+): CallResult => {
   const { options, query } = call;
   const shown = items.map((item) => form(item, options));
   return success(pageOf(shown, options.paging, query), message);

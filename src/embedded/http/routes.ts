@@ -5,10 +5,10 @@ import { createIntegration } from "../handlers/create-integration.ts";
 import { createTag, getAsset, patchIntegration, postTag, unrelateTag } from "../handlers/extended.ts";
 import { getColumns, getIntegration, getSchemas, listIntegrations, patchSchemas } from "../handlers/integrations.ts";
 import { getTag, listTags, putTag, relateTag } from "../handlers/tags.ts";
-import { type Call, type CallResult, filled, invalid, Refusal } from "./call.ts";
+import { type CallResult, filled, invalid, RefusedCall, type ServedCall } from "./call.ts";
 import { listed } from "./paging.ts";
 
-type Handler = (call: Call) => CallResult;
+type Handler = (call: ServedCall) => CallResult;
 
 /** A call of the interface. Segments of the template such as `{id}` are `params` of the call. */
 export type RouteEntry = readonly [method: string, template: string, handler: Handler];
@@ -59,14 +59,14 @@ const extendedRoutes = compiled([...table, ...extendedTable]);
 export function routeOf(
   { method, path }: { readonly method: string; readonly path: string },
   { routes: more = [], extended }: { readonly routes?: readonly RouteEntry[]; readonly extended: boolean },
-): Pick<Call, "params"> & { readonly handler: Handler } {
+): Pick<ServedCall, "params"> & { readonly handler: Handler } {
   const segments = path.split("/");
   const candidates = [...(extended ? extendedRoutes : routes), ...compiled(more)].filter((route) => fits(route.segments, segments));
-  if (candidates.length === 0) throw new Refusal(404, "not_found", "There is no such path.", { seen: { form: "status" } });
+  if (candidates.length === 0) throw new RefusedCall(404, "not_found", "There is no such path.", { seen: { form: "status" } });
   const route = candidates.find((candidate) => candidate.method === method);
   if (route === undefined) {
     const allow = candidates.map((candidate) => candidate.method).join(", ");
-    throw new Refusal(405, "method_not_allowed", `This path supports ${allow}.`, { headers: { allow } });
+    throw new RefusedCall(405, "method_not_allowed", `This path supports ${allow}.`, { headers: { allow } });
   }
   const params = route.segments.flatMap((name, i) => (name.startsWith("{") ? [[name.slice(1, -1), decode(segments[i] ?? "")]] : []));
   return { handler: route.handler, params: Object.fromEntries(params) };

@@ -1,11 +1,11 @@
 import type { Context } from "../../cli/context.ts";
-import { declared, type Run } from "../../cli/declared.ts";
+import { declared, type RunCommand } from "../../cli/declared.ts";
 import { type ApplyFlags, applyOptions, comparisonOptions, type PlanFlags, protectOnlyOption } from "../../cli/flags.ts";
 
 // Makes the account match the manifests. Nothing else writes to the account, except the controller.
 
 /** `loadPlan` loads what --dry-run does. */
-export const applyCommand = (loadPlan: () => Promise<Run<PlanFlags, [readonly string[]]>>) =>
+export const applyCommand = (loadPlan: () => Promise<RunCommand<PlanFlags, [readonly string[]]>>) =>
   declared({
     usage: "apply [plan-file]",
     description:

@@ -26,7 +26,7 @@ export interface Comments {
 // writes them once more. If two jobs create the comment, the older one stays, with the sections of both.
 
 /** The part of a comment about one target. */
-export interface Section {
+export interface TargetSection {
   /** Raw. */
   readonly target: string;
   /** Markdown. */
@@ -34,7 +34,7 @@ export interface Section {
 }
 
 /** The sections that a comment should have, from those that it has. Applied to its own result, it changes nothing. */
-type Edit = (sections: readonly Section[]) => readonly Section[];
+type Edit = (sections: readonly TargetSection[]) => readonly TargetSection[];
 
 export interface CommentOptions {
   /** Its hidden first line. */
@@ -77,7 +77,7 @@ const ours = async (comments: Comments, { marker }: CommentOptions): Promise<rea
   (await comments.list()).filter(({ body }) => body.startsWith(marker));
 
 /** Those of the first comment, and of others what it lacks. */
-function sectionsOf(found: readonly Comment[]): readonly Section[] {
+function sectionsOf(found: readonly Comment[]): readonly TargetSection[] {
   const all = found.flatMap(({ body }) => parsed(body));
   return all.filter(({ target }, index) => all.findIndex((one) => one.target === target) === index);
 }
@@ -126,7 +126,7 @@ export const mostCharacters = 65_000;
 const end = "<!-- dimsync:end -->";
 
 /** If it would be too long, only the beginnings of the longest sections are left, and then not those that say least. */
-function bodyOf(sections: readonly Section[], { marker, footer }: CommentOptions): string {
+function bodyOf(sections: readonly TargetSection[], { marker, footer }: CommentOptions): string {
   let shown = sections;
   const left = (): string => (shown.length === sections.length ? "" : `${moreOf(sections.length - shown.length, "target")}.\n`);
   const draw = (): string => [marker, textOf(shown), `${end}\n${left()}${footer}`].join("\n");
@@ -153,13 +153,13 @@ function beginning(text: string): string {
   return `${shown}${ends}\n\n**Shortened:** the log and the summary of the job have the whole plan.`;
 }
 
-const textOf = (sections: readonly Section[]): string =>
+const textOf = (sections: readonly TargetSection[]): string =>
   sections.map(({ target, text }) => `<!-- dimsync:target:${part(target)} -->\n${plain(text)}`).join("\n");
 
 /** No line of a section can begin another one. */
 const plain = (text: string): string => plainText(text).replace(/^<!-- dimsync:/gmu, " $&");
 
-function parsed(body: string): readonly Section[] {
+function parsed(body: string): readonly TargetSection[] {
   const found = plainText(body).matchAll(/(?<=\n)<!-- dimsync:target:(\S+) -->\n([\s\S]*?)(?=\n<!-- dimsync:(?:target:|end ))/gu);
   return [...found].flatMap(([, target = "", text = ""]) => {
     try {

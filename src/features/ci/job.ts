@@ -1,5 +1,5 @@
 import type { Context } from "../../cli/context.ts";
-import { type Failure, failurePieces, stepPieces, type TitledFailure, writeGithubStep } from "../../cli/github-outputs.ts";
+import { type CommandFailure, failurePieces, stepPieces, type TitledFailure, writeGithubStep } from "../../cli/github-outputs.ts";
 import { type Destination, destinations, filePrefix } from "../../cli/output.ts";
 import { orIgnored, printError } from "../../cli/report-error.ts";
 import type { CiEnvironment } from "../../core/forge/environment.ts";
@@ -125,7 +125,7 @@ export const isStep = ({ flags }: CiContext, { environment }: CiJob): boolean =>
 /** A target without a document. */
 export interface FailedTarget {
   readonly target: string;
-  readonly failure: Failure;
+  readonly failure: CommandFailure;
 }
 
 interface JobTargets<T> {

@@ -6,7 +6,7 @@ import { renderMarkdown } from "../../core/render/markdown/index.ts";
 import { isEmpty, summaryLine } from "../../core/render/report/totals.ts";
 import { joinParts } from "../../core/text/lists.ts";
 import { cutMiddle } from "../../core/text/values.ts";
-import type { Section } from "./comments.ts";
+import type { TargetSection } from "./comments.ts";
 import type { FailedTarget } from "./job.ts";
 
 /** What a comment says about a target. */
@@ -58,7 +58,7 @@ export const unchangedSection = (target: string, head: string | undefined): Sect
 });
 
 /** The section of a target after a run that failed before it planned any. */
-export const withdrawnSection = ({ target }: Section, head: string | undefined): Section => ({
+export const withdrawnSection = ({ target }: TargetSection, head: string | undefined): TargetSection => ({
   target,
   text: [`## ${notMade("plan", target)}`, "The last run of `dimsync plan` failed before it made one.", ...commitLines(head)].join("\n\n"),
 });

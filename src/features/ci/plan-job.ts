@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { baseOfTarget, ofTarget } from "../../cli/each-target.ts";
-import type { Failure } from "../../cli/github-outputs.ts";
+import type { CommandFailure } from "../../cli/github-outputs.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
 import { checkOutputs, checkWritable, writeDocuments } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
@@ -137,7 +137,7 @@ function wrongTarget({ environment: { targetBranch, appliedBranch } }: CiJob): D
 }
 
 /** Only validates, without any key. `failures`: why there is no plan, if that is a failure. */
-async function validateJob(context: CiContext, job: CiJob, failures: readonly Failure[]): Promise<ExitCode> {
+async function validateJob(context: CiContext, job: CiJob, failures: readonly CommandFailure[]): Promise<ExitCode> {
   checkOutputs(context);
   const projects = await loadProjects(context, { interruptible: true });
   for (const { settings } of projects) await refuseTrackedState(settings.folder, job.env);

@@ -5,7 +5,15 @@ import type { Plan, Result } from "../../core/model/plan.ts";
 import type { RenderOptions } from "../../core/render/document.ts";
 import { visible } from "../../core/text/control-characters.ts";
 import { workflowCommand, writeCommands } from "../../core/text/workflow-commands.ts";
-import { type CommentOptions, type Comments, commentMarker, driftMarker, mostCharacters, type Section, upsertComment } from "./comments.ts";
+import {
+  type CommentOptions,
+  type Comments,
+  commentMarker,
+  driftMarker,
+  mostCharacters,
+  type TargetSection,
+  upsertComment,
+} from "./comments.ts";
 import { githubIssues, mergedPullRequests, pullRequestComments } from "./github.ts";
 import { gitlabIssues, mergedMergeRequests, mergeRequestComments } from "./gitlab.ts";
 import { upsertDriftIssue } from "./issues.ts";
@@ -117,7 +125,7 @@ async function mergedRequests({ environment, env }: CiJob, rest: Rest, folder: s
  * next to new manifests would mislead. Throws only E_INTERRUPTED.
  */
 export async function withdrawComments(job: CiJob, targets: readonly string[]): Promise<void> {
-  const isOld = ({ target }: Section): boolean => targets.length === 0 || targets.includes(target);
+  const isOld = ({ target }: TargetSection): boolean => targets.length === 0 || targets.includes(target);
   await withComments(job, "The comment still shows the plans of an earlier run.", async (comments) => {
     const options = { ...commentOptions(job), recheckMs: targets.length === 0 ? undefined : recheckMs };
     await upsertComment(comments, options, (sections) =>

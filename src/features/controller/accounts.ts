@@ -6,7 +6,7 @@ import type { Database } from "./database.ts";
 // One row for each target under control: what the last check found. What is due, and what is late, is decided by the row in the database's
 // time, so a job that is lost or comes twice costs nothing, and the clocks of the workers do not matter.
 
-export interface Account {
+export interface AccountRow {
   readonly target: string;
   readonly host: string;
   readonly mode: ControllerMode;
@@ -31,7 +31,7 @@ export interface Account {
   readonly policy: number;
   /** When a check first found something exposed. */
   readonly exposedSince: string | null;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FoundDifference[];
   /** Of the last seven days, oldest first. */
   readonly repairs: readonly Repair[];
   /** Why the last check failed. */
@@ -46,7 +46,7 @@ export interface Account {
 }
 
 /** A difference as the page groups it: equal ones of several accounts are one cause. */
-export interface Finding {
+export interface FoundDifference {
   /** "Schemas/shop" */
   readonly address: string;
   /** "" for a whole object. */
@@ -62,14 +62,14 @@ export interface Finding {
 }
 
 /** A change that a repair reverts. */
-export interface Repair extends Omit<Finding, "isExposed"> {
+export interface Repair extends Omit<FoundDifference, "isExposed"> {
   /** When a check found it protected again; absent while it is sent. */
   readonly doneAt?: string;
   /** Whether the webhook has accepted a message about it. */
   readonly isTold?: boolean;
 }
 
-export type Registration = Pick<Account, "target" | "host" | "mode" | "labels" | "everyMs">;
+export type Registration = Pick<AccountRow, "target" | "host" | "mode" | "labels" | "everyMs">;
 
 /** Stores the targets of the checkout that could be loaded. Accounts that no worker has seen for an hour are forgotten. Those of `names` that are due. */
 export async function registerAccounts(
@@ -84,7 +84,7 @@ export async function registerAccounts(
         next_at = case when excluded.every_ms < a.every_ms then now() else a.next_at end`,
     [jsonParameter(all)],
   );
-  const seen = await rows<Pick<Account, "target" | "host" | "isDue">>(
+  const seen = await rows<Pick<AccountRow, "target" | "host" | "isDue">>(
     `update dimsync_controller.account set seen_at = now() where target = any($1::text[]) returning target, host, next_at <= now() as "isDue"`,
     [names],
   );
@@ -93,7 +93,7 @@ export async function registerAccounts(
 }
 
 /** All, or one: worst first. */
-export function listAccounts({ rows }: Database, target?: string): Promise<readonly Account[]> {
+export function listAccounts({ rows }: Database, target?: string): Promise<readonly AccountRow[]> {
   const isStale = "now() - coalesce(checked_at, added_at) > 3 * every_ms * interval '1 ms'";
   return rows(
     `select target, host, mode, labels, every_ms as "everyMs", version, now() as "readAt", next_at <= now() as "isDue", ${isStale} as "isStale",
@@ -106,12 +106,12 @@ export function listAccounts({ rows }: Database, target?: string): Promise<reado
 }
 
 /** The repairs that were done in so many days. */
-export const repairsOf = ({ repairs, readAt }: Account, days: number): readonly (Repair & { readonly doneAt: string })[] =>
+export const repairsOf = ({ repairs, readAt }: AccountRow, days: number): readonly (Repair & { readonly doneAt: string })[] =>
   repairs.flatMap(({ doneAt, ...repair }) =>
     doneAt !== undefined && Date.parse(readAt) - Date.parse(doneAt) < days * 86_400_000 ? [{ ...repair, doneAt }] : [],
   );
 
-export const readAccount = async (database: Database, target: string): Promise<Account | undefined> =>
+export const readAccount = async (database: Database, target: string): Promise<AccountRow | undefined> =>
   (await listAccounts(database, target))[0];
 
 /** The last DriftReport of the account. */
@@ -127,11 +127,11 @@ export interface Commit {
 }
 
 /** What a check found. */
-export interface Found {
+export interface CheckFound {
   /** Absent if the account could not be read, and nothing worse is known than before. */
-  readonly known?: (Pick<Account, "exposed" | "differences" | "manual" | "policy" | "findings"> & { readonly report: Plan }) | undefined;
+  readonly known?: (Pick<AccountRow, "exposed" | "differences" | "manual" | "policy" | "findings"> & { readonly report: Plan }) | undefined;
   /** All that is exposed; absent if the account could not be read completely. */
-  readonly exposed?: readonly Finding[] | undefined;
+  readonly exposed?: readonly FoundDifference[] | undefined;
   readonly error?: string | undefined;
   readonly locked?: string | undefined;
 }
@@ -144,8 +144,8 @@ const mostFindings = 200;
  */
 export async function storeFound(
   { rows }: Database,
-  before: Account,
-  { known, exposed: open, error, locked, commit, ms }: Found & { readonly commit: Commit | undefined; readonly ms: number },
+  before: AccountRow,
+  { known, exposed: open, error, locked, commit, ms }: CheckFound & { readonly commit: Commit | undefined; readonly ms: number },
 ): Promise<boolean> {
   const isOpen = ({ address, path }: Repair): boolean => open?.some((one) => one.address === address && one.path === path) ?? true;
   // Also those that a worker sent that was killed.
@@ -175,7 +175,7 @@ export async function storeFound(
 }
 
 /** Stores the repairs of the account, what is being sent, and what the webhook accepted. False if another worker has written meanwhile. */
-export async function storeRepairs({ rows }: Database, { target, version, repairs, sending, notified }: Account): Promise<boolean> {
+export async function storeRepairs({ rows }: Database, { target, version, repairs, sending, notified }: AccountRow): Promise<boolean> {
   const set = "version = version + 1, repairs = $3, sending = $4, notified = $5";
   const sql = `update dimsync_controller.account set ${set} where target = $1 and version = $2 returning 1`;
   return (await rows(sql, [target, version, JSON.stringify(repairs), sending, notified])).length > 0;

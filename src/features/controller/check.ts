@@ -14,7 +14,7 @@ import { actorText, attributionText } from "../../core/render/report/attribution
 import { visible } from "../../core/text/control-characters.ts";
 import { andMore, joinParts } from "../../core/text/lists.ts";
 import { pathText, spaced, wholePath } from "../../core/text/paths.ts";
-import { type Account, type Finding, type Found, type Repair, repairsOf, storeFound, storeRepairs } from "./accounts.ts";
+import { type AccountRow, type CheckFound, type FoundDifference, type Repair, repairsOf, storeFound, storeRepairs } from "./accounts.ts";
 import { type Checkout, errorText } from "./checkout.ts";
 import type { Database } from "./database.ts";
 import type { Log } from "./log.ts";
@@ -32,7 +32,7 @@ export interface CheckOptions {
  * Compares an account, repairs what its mode allows, stores what was found, and tells the webhook of the target if that changed. Failures are
  * part of what is stored. Rejects if the run is interrupted, or if the database cannot be used: then nothing is stored, and the account stays due.
  */
-export async function checkAccount(account: Account, options: CheckOptions): Promise<void> {
+export async function checkAccount(account: AccountRow, options: CheckOptions): Promise<void> {
   const { database, checkout, run } = options;
   const log: Log = (message, level) => options.log(message, { account: account.target, ...level });
   const { commit: known, commitAt } = account;
@@ -52,11 +52,11 @@ export async function checkAccount(account: Account, options: CheckOptions): Pro
     if (isBegun) before = { ...before, version: before.version + 1, repairs };
     return isBegun;
   };
-  const checking = async (): Promise<Found> =>
+  const checking = async (): Promise<CheckFound> =>
     project === undefined || unloaded !== undefined
       ? { error: unloaded }
       : await compareAndRepair(project, account, { ...options, log, begin });
-  const found = await checking().catch((error: unknown): Found => {
+  const found = await checking().catch((error: unknown): CheckFound => {
     run.signal.throwIfAborted();
     return { error: visible(errorText(error)) };
   });
@@ -74,12 +74,12 @@ interface RepairOptions extends CheckOptions {
 }
 
 /** Compares, sends only what protects, within the guards and under the lease of the records, and compares again. */
-async function compareAndRepair(project: Project, account: Account, options: RepairOptions): Promise<Found> {
+async function compareAndRepair(project: Project, account: AccountRow, options: RepairOptions): Promise<CheckFound> {
   const { database, maxMode, run, log, begin } = options;
   const compared = await compare(project, account, options);
   const { exposed = [], locked } = compared;
   const today = repairsOf(account, 1);
-  const isStopped = ({ address, path }: Finding): boolean =>
+  const isStopped = ({ address, path }: FoundDifference): boolean =>
     today.filter((one) => one.address === address && one.path === path).length >= 3;
   const [stopped, sent] = [exposed.filter(isStopped), exposed.filter((finding) => !isStopped(finding))];
   if (account.mode !== "protect" || maxMode !== "protect" || locked !== undefined || exposed.length === 0) return compared;
@@ -109,7 +109,7 @@ async function compareAndRepair(project: Project, account: Account, options: Rep
   }
 }
 
-async function compare(project: Project, account: Account, { run }: CheckOptions): Promise<Found> {
+async function compare(project: Project, account: AccountRow, { run }: CheckOptions): Promise<CheckFound> {
   const { state, lease } = await withRecords(project.settings, run.env, (records) => records.content());
   const { report } = await driftAccount(project, { failOn: ["blocked"] }, { ...run, records: state });
   run.signal.throwIfAborted();
@@ -136,12 +136,12 @@ function lockText(lease: Lease | undefined, nowMs: number): string | undefined {
 }
 
 /** "Schemas/shop public.users.email". */
-const columnOf = ({ address, path }: Pick<Finding, "address" | "path">): string => `${address} ${pathText(path).node}`;
+const columnOf = ({ address, path }: Pick<FoundDifference, "address" | "path">): string => `${address} ${pathText(path).node}`;
 
 /** The exposed changes first, then other differences, steps by hand and policies. */
-function findingsOf(report: Plan): readonly Finding[] {
+function findingsOf(report: Plan): readonly FoundDifference[] {
   const { items, policy } = report;
-  const other = (address: string, path: string, what: string): Finding => ({ address, path, what, isExposed: false });
+  const other = (address: string, path: string, what: string): FoundDifference => ({ address, path, what, isExposed: false });
   const missing = items.filter(({ action }) => action === "create");
   const changes = items.filter(({ action }) => action !== "create" && action !== "bind");
   const violated = policy.filter(({ state }) => state !== "fixed");
@@ -156,7 +156,7 @@ function findingsOf(report: Plan): readonly Finding[] {
   ].sort((a, b) => Number(b.isExposed) - Number(a.isExposed));
 }
 
-function findingOf(change: Change, item: Pick<Item, "address" | "liveName" | "attribution">): Finding {
+function findingOf(change: Change, item: Pick<Item, "address" | "liveName" | "attribution">): FoundDifference {
   const { path, field, risk, origin, attribution } = change;
   const { address } = item;
   const isExposed = risk === "exposed";

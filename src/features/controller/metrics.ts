@@ -1,16 +1,16 @@
 import { version } from "../../core/model/runtime/version.ts";
 import { familyText, type Sample } from "../../core/render/machine/prometheus.ts";
-import type { Account } from "./accounts.ts";
+import type { AccountRow } from "./accounts.ts";
 
 /** Prometheus text format 0.0.4. Each account has its labels, as `label_team`. */
-export function metricsOf(accounts: readonly Account[]): string {
-  const gauge = (name: string, help: string, value: (account: Account) => number | null): string => {
+export function metricsOf(accounts: readonly AccountRow[]): string {
+  const gauge = (name: string, help: string, value: (account: AccountRow) => number | null): string => {
     const samples = accounts
       .map((account) => [labelsOf(account), value(account)] as const)
       .filter((sample): sample is Sample => sample[1] !== null);
     return familyText({ name: `controller_${name}`, help, type: "gauge", samples });
   };
-  const age = ({ readAt, checkedAt }: Account) => (checkedAt === null ? null : (Date.parse(readAt) - Date.parse(checkedAt)) / 1000);
+  const age = ({ readAt, checkedAt }: AccountRow) => (checkedAt === null ? null : (Date.parse(readAt) - Date.parse(checkedAt)) / 1000);
   return [
     familyText({ name: "controller_build_info", help: "The version of the process.", type: "gauge", samples: [[{ version }, 1]] }),
     gauge("exposed_columns", "Columns that are less protected than the manifests declare.", ({ exposed }) => exposed),
@@ -25,7 +25,7 @@ export function metricsOf(accounts: readonly Account[]): string {
   ].join("");
 }
 
-const labelsOf = ({ target, mode, labels }: Account): Readonly<Record<string, string>> => ({
+const labelsOf = ({ target, mode, labels }: AccountRow): Readonly<Record<string, string>> => ({
   target,
   mode,
   ...Object.fromEntries(Object.entries(labels).map(([name, value]) => [`label_${name.replaceAll(/\W/gu, "_")}`, value])),

@@ -6,14 +6,14 @@ import { visible } from "../../core/text/control-characters.ts";
 import { durationText } from "../../core/text/counts.ts";
 import { joinParts } from "../../core/text/lists.ts";
 import { spaced, wholePath } from "../../core/text/paths.ts";
-import { type Found, type Repair, readAccount, repairsOf, storeRepairs } from "./accounts.ts";
+import { type CheckFound, type Repair, readAccount, repairsOf, storeRepairs } from "./accounts.ts";
 import type { CheckOptions } from "./check.ts";
 import { errorText } from "./checkout.ts";
 
 /** Posts to the webhook of the target if the set of differences or the failure changed, or something was repaired; again with each check until it is accepted. */
 export async function notify(
   { settings }: Project,
-  found: Found,
+  found: CheckFound,
   { database, run: { env, signal }, log }: Pick<CheckOptions, "database" | "run" | "log">,
 ): Promise<void> {
   const { notify: webhook, target } = settings;
@@ -38,7 +38,7 @@ export async function notify(
 /** The body: that of `drift`, with the failure and what was repaired. */
 function messageOf(
   target: string,
-  { known, error }: Found,
+  { known, error }: CheckFound,
   { repaired, format }: { readonly repaired: ReturnType<typeof repairsOf>; readonly format: "json" | "slack" },
 ): string {
   const ofDrift = known === undefined ? "{}" : notificationBody({ report: known.report, summary: driftSummary(known.report) }, "json");

@@ -1,15 +1,15 @@
 import type { Plan } from "../../core/model/plan.ts";
 import type { Tone } from "../../core/render/blocks.ts";
 import * as draw from "../../core/render/html/html.ts";
-import { type Content, chip, code, type Html, html, joined, note, quiet } from "../../core/render/html/html.ts";
+import { chip, code, type Html, type HtmlContent, html, joined, note, quiet } from "../../core/render/html/html.ts";
 import { documentPage } from "../../core/render/html/index.ts";
-import { type Page, type Part, page } from "../../core/render/html/page.ts";
+import { type Page, type PagePart, page } from "../../core/render/html/page.ts";
 import { timeText } from "../../core/render/report/attribution.ts";
 import { counted, durationText } from "../../core/text/counts.ts";
 import { grouped } from "../../core/text/lists.ts";
 import { wholePath } from "../../core/text/paths.ts";
 import { shellWord } from "../../core/text/shell.ts";
-import { type Account, type Finding, repairsOf } from "./accounts.ts";
+import { type AccountRow, type FoundDifference, repairsOf } from "./accounts.ts";
 
 const tones = {
   exposed: "bad",
@@ -21,7 +21,7 @@ const tones = {
 } as const satisfies Record<string, Tone>;
 
 /** What is known of an account; the first that applies. */
-function stateOf({ exposed, error, isStale, checkedAt, differences, manual, policy }: Account): keyof typeof tones {
+function stateOf({ exposed, error, isStale, checkedAt, differences, manual, policy }: AccountRow): keyof typeof tones {
   if (exposed > 0) return "exposed";
   if (error !== null) return "failing";
   if (isStale) return "stale";
@@ -30,9 +30,9 @@ function stateOf({ exposed, error, isStale, checkedAt, differences, manual, poli
 }
 
 /** The accounts, worst first. `query`: `label=team=data` and `state=exposed` choose some of them. */
-export function accountsPage(all: readonly Account[], query: URLSearchParams): string {
+export function accountsPage(all: readonly AccountRow[], query: URLSearchParams): string {
   const [labels, states] = [query.getAll("label"), query.getAll("state")];
-  const isChosen = (account: Account): boolean =>
+  const isChosen = (account: AccountRow): boolean =>
     (states.length === 0 || states.includes(stateOf(account))) && labels.every((label) => labelsOf(account).includes(label));
   const accounts = all.filter(isChosen);
   const [exposed, ...causes] = causeParts(accounts);
@@ -57,7 +57,7 @@ function documentOf(content: Pick<Page, "title" | "about" | "lead" | "parts">, l
 }
 
 /** "2 of 40 accounts expose 3 columns." with what limits it. */
-function leadHtml(accounts: readonly Account[]): Html {
+function leadHtml(accounts: readonly AccountRow[]): Html {
   if (accounts.length === 0)
     return note("warn", html`<p><strong>No account.</strong> Add <code>controller</code> to a target in dimsync.yaml, and commit it.</p>`);
   const exposed = accounts.filter((account) => account.exposed > 0);
@@ -69,13 +69,13 @@ function leadHtml(accounts: readonly Account[]): Html {
   return note(exposed.length > 0 ? "bad" : unsure > 0 ? "warn" : "good", html`<p><strong>${sentence}</strong> ${limit}</p>`);
 }
 
-const labelsOf = ({ labels }: Account): readonly string[] => Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+const labelsOf = ({ labels }: AccountRow): readonly string[] => Object.entries(labels).map(([name, value]) => `${name}=${value}`);
 const accountLink = (target: string): Html => html`<a href="/accounts/${encodeURIComponent(target)}">${target}</a>`;
 /** Below the main text of a cell. */
-const below = (text: Content): Html => html`<span class="below">${text}</span>`;
+const below = (text: HtmlContent): Html => html`<span class="below">${text}</span>`;
 
-function accountsHtml(accounts: readonly Account[]): Html {
-  const rows = accounts.map((account): readonly Content[] => {
+function accountsHtml(accounts: readonly AccountRow[]): Html {
+  const rows = accounts.map((account): readonly HtmlContent[] => {
     const state = stateOf(account);
     const { error, isStale, checkedAt, commit, locked, sending } = account;
     const chips = [
@@ -111,13 +111,13 @@ const numberHtml = (count: number, style = ""): Html => html`<span class="${coun
 const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/su.exec(text)?.[0] ?? text;
 
 /** A difference or a repair. */
-interface Cause extends Omit<Finding, "path" | "isExposed"> {
-  readonly account: Account;
+interface Cause extends Omit<FoundDifference, "path" | "isExposed"> {
+  readonly account: AccountRow;
   readonly last?: string;
 }
 
 /** What is exposed, what was repaired, and what differs otherwise. */
-function causeParts(accounts: readonly Account[]): readonly [Part, Part, Part] {
+function causeParts(accounts: readonly AccountRow[]): readonly [PagePart, PagePart, PagePart] {
   const findings = accounts.flatMap((account) => account.findings.map((finding) => ({ ...finding, account })));
   const [exposed, others] = [findings.filter(({ isExposed }) => isExposed), findings.filter(({ isExposed }) => !isExposed)];
   const since = exposed.map((one) => ({ at: one.account.exposedSince ?? "", ...one, last: nextText(one.account) }));
@@ -138,7 +138,7 @@ function causeParts(accounts: readonly Account[]): readonly [Part, Part, Part] {
   ];
 }
 
-function nextText({ mode, locked, error }: Account): string {
+function nextText({ mode, locked, error }: AccountRow): string {
   if (locked !== null) return "Not repaired: the account is locked.";
   if (error !== null) return "Not repaired: the last check failed. The page of the account says why.";
   return mode === "protect" ? "The next check repairs it." : "Not repaired: mode report. The page of the account has the command.";
@@ -154,7 +154,7 @@ function causesHtml(heads: readonly string[], causes: readonly Cause[]): Html {
   const keyOf = ({ actor, event, last }: Cause) => [actor, event, last];
   const places = (some: readonly Cause[]) => some.map(({ account, address }) => [account.target, address]);
   const alike = grouped(causes, (cause) => JSON.stringify([cause.what, ...keyOf(cause)]));
-  const rows = grouped(alike, (some) => JSON.stringify([places(some), ...keyOf(some[0])])).map((columns): readonly Content[] => {
+  const rows = grouped(alike, (some) => JSON.stringify([places(some), ...keyOf(some[0])])).map((columns): readonly HtmlContent[] => {
     const [some] = columns;
     const [{ account, actor, event = "", last }] = some;
     const [since = ""] = columns
@@ -185,11 +185,11 @@ function causesHtml(heads: readonly string[], causes: readonly Cause[]): Html {
 }
 
 /** By the clock of the database. */
-const ageHtml = (iso: string, { readAt }: Pick<Account, "readAt">): Html =>
+const ageHtml = (iso: string, { readAt }: Pick<AccountRow, "readAt">): Html =>
   html`<time datetime=${iso} title=${timeText(new Date(iso).toISOString())}>${durationText(Date.parse(readAt) - Date.parse(iso))} ago</time>`;
 
 /** The report of the last check, with what to do. */
-export function accountPage(account: Account, report: Plan | undefined): string {
+export function accountPage(account: AccountRow, report: Plan | undefined): string {
   const { target, error, locked, mode, everyMs, checkedAt } = account;
   const state = stateOf(account);
   const [exposed, repaired] = causeParts([account]);
@@ -211,7 +211,7 @@ export function accountPage(account: Account, report: Plan | undefined): string 
 }
 
 /** The commands that fix it, and where to run them. */
-function commandsHtml(account: Account): Html {
+function commandsHtml(account: AccountRow): Html {
   const { target, commit, exposed, differences, error, locked } = account;
   const steps: readonly (readonly [isNeeded: boolean, text: string, command: string])[] = [
     [locked !== null, "Let repairs go on:", "records unlock"],

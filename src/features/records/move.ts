@@ -10,7 +10,7 @@ import { type CreatedStore, parseStore, type StoreChoice, storeNamed } from "../
 import { writeAtomic } from "../../core/records/files/atomic.ts";
 import { ContentError } from "../../core/records/readers.ts";
 import type { Records } from "../../core/records/records.ts";
-import type { Content } from "../../core/records/shared/store.ts";
+import type { RecordsContent } from "../../core/records/shared/store.ts";
 import { movedReason, movedTo } from "../../core/records/store-errors.ts";
 import { parseRecords, printRecords } from "../../core/records/text.ts";
 import { counted } from "../../core/text/counts.ts";
@@ -110,10 +110,10 @@ export const exportRecords = (project: Project, env: Environment): Promise<strin
   withRecords(project.settings, env, async (records) => exportText(await records.content(), project.settings.target));
 
 /** Without the lease, which belongs to the store. */
-const exportText = (content: Content, target: string): string =>
+const exportText = (content: RecordsContent, target: string): string =>
   printRecords({ target, id: "" }, { ...content, epoch: 0, lease: undefined });
 
-const sameRecords = (a: Content, b: Content): boolean => exportText(a, "") === exportText(b, "");
+const sameRecords = (a: RecordsContent, b: RecordsContent): boolean => exportText(a, "") === exportText(b, "");
 
 interface Export {
   readonly text: string;
@@ -181,11 +181,11 @@ const isSameStore = (choice: StoreChoice, { settings: { records } }: Project): b
   choice.store === records.store && !(choice.store === "git" && records.store === "git" && choice.ref !== records.ref);
 
 /** Copies the records, and returns them when both stores have the same. `mayReplace`: other records there are replaced. */
-async function copyRecords(from: Records, to: Records, mayReplace: boolean): Promise<Content> {
+async function copyRecords(from: Records, to: Records, mayReplace: boolean): Promise<RecordsContent> {
   // By an earlier migration out of this store.
   if (movedTo((await to.lease())?.reason) !== undefined) await to.unlock();
   const before = await from.content();
-  const isReplaceable = (found: Content): boolean => mayReplace || isEmpty(found) || sameRecords(found, before);
+  const isReplaceable = (found: RecordsContent): boolean => mayReplace || isEmpty(found) || sameRecords(found, before);
   if (!(await to.replace(before, isReplaceable)))
     throw new DimsyncError("E_RECORDS_EXIST", `The new store has other records (${summary(await to.content())}), so nothing was moved.`);
   const after = await to.content();
@@ -210,10 +210,10 @@ async function nameStore(
   return { name: choice.store, config, file, notes };
 }
 
-const isEmpty = ({ state: { bindings, open, created, forgotten = [] }, applied }: Content): boolean =>
+const isEmpty = ({ state: { bindings, open, created, forgotten = [] }, applied }: RecordsContent): boolean =>
   bindings.size + open.length + created.size + forgotten.length + applied.size === 0;
 
-const summary = ({ state: { bindings, open, created }, applied }: Content): string =>
+const summary = ({ state: { bindings, open, created }, applied }: RecordsContent): string =>
   `${counted(bindings.size, "recorded id")}, ${counted(created.size, "created object")}, ${counted(open.length, "create")} with an unknown outcome, ${counted(applied.size, "applied plan")}`;
 
 async function editConfig(configFile: string, edit: Edit): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isObject } from "../../../src/core/model/json/json.ts";
-import { type EmbeddedOptions, type SchemaEntry, seedAccount } from "../../../src/embedded/index.ts";
+import { type EmbeddedOptions, type StoredSchema, seedAccount } from "../../../src/embedded/index.ts";
 import { blockedSteps, unseenSteps } from "../../support/steps.ts";
 import {
   assetManifest,
@@ -173,7 +173,7 @@ describe("the response to a PATCH", () => {
     expect((await at.plan()).plan.items).toMatchObject([{ action: "update", requests: [{ body: { description: "old files" } }] }]);
   });
 
-  it.each<readonly [string, (schema: SchemaEntry) => void, string | undefined]>([
+  it.each<readonly [string, (schema: StoredSchema) => void, string | undefined]>([
     [
       "a table with a readable column",
       ({ tables }) => Object.assign(tables, { people: { ...tables["orders"], columns: { ssn: readable } } }),
@@ -186,8 +186,8 @@ describe("the response to a PATCH", () => {
       ...observed(),
       meddle: ({ method, path }, answer) => {
         if (method !== "PATCH" || !path.endsWith("/schemas")) return undefined;
-        const shown = structuredClone(answer) as { readonly data: { readonly schemas: Readonly<Record<string, SchemaEntry>> } }; // of the embedded service
-        add(shown.data.schemas["public"] as SchemaEntry); // the seed has it
+        const shown = structuredClone(answer) as { readonly data: { readonly schemas: Readonly<Record<string, StoredSchema>> } }; // of the embedded service
+        add(shown.data.schemas["public"] as StoredSchema); // the seed has it
         return shown;
       },
     });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Item, Plan } from "../../../src/core/model/plan.ts";
 import { digestOf } from "../../../src/core/records/plan-file.ts";
-import type { SchemaEntry, TableEntry } from "../../../src/embedded/index.ts";
+import type { StoredSchema, TableEntry } from "../../../src/embedded/index.ts";
 import { repositoryIn } from "../../support/git/remote.ts";
 import { stepsFrom, waitingSteps } from "../../support/steps.ts";
 import {
@@ -60,7 +60,7 @@ describe("a saved plan", () => {
     expect(at.writes()).not.toContain("PUT /v1/tags/t-3");
   });
 
-  it.each<readonly [string, string, (table: TableEntry, schema: SchemaEntry) => void, boolean]>([
+  it.each<readonly [string, string, (table: TableEntry, schema: StoredSchema) => void, boolean]>([
     [
       "enables a column that someone unhashes",
       "columns: { phone: { enabled: true } }",

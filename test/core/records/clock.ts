@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../../src/core/records/lease.ts";
+import type { LeaseClock } from "../../../src/core/records/lease.ts";
 
 /** A clock that only moves when someone waits by it, or moves it: what waits for it takes no time, however slow the machine is. */
-export interface TestClock extends Clock {
+export interface TestClock extends LeaseClock {
   /** Moves it, and calls what was to be called until then. */
   readonly advance: (ms: number) => void;
 }

@@ -4,7 +4,7 @@ import { keptJson } from "../../../src/core/model/kept.ts";
 import type { Intent, Settlement } from "../../../src/core/records/history.ts";
 import type { BeginOptions, Records, RecordsRun } from "../../../src/core/records/records.ts";
 import type { Facts } from "../../../src/core/records/remembered.ts";
-import type { Content } from "../../../src/core/records/shared/store.ts";
+import type { RecordsContent } from "../../../src/core/records/shared/store.ts";
 import { printRecords } from "../../../src/core/records/text.ts";
 
 /** An initialised, empty store. */
@@ -337,7 +337,7 @@ function contentTests(openStore: OpenStore): void {
     expect((await to.content()).applied.size).toBe(0);
     expect(await to.replace(content, ({ state }) => state.created.size === 0)).toBe(true);
     const copy = await to.content();
-    const factsIn = ({ state: { version: _, ...state }, applied }: Content) => ({ state, applied });
+    const factsIn = ({ state: { version: _, ...state }, applied }: RecordsContent) => ({ state, applied });
     expect(factsIn(copy)).toEqual(factsIn(content));
     expect(printRecords({ target: "prod", id: "" }, { ...copy, epoch: 0 })).toBe(
       printRecords({ target: "prod", id: "" }, { ...content, epoch: 0 }),

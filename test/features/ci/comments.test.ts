@@ -3,7 +3,7 @@ import { readCiEnvironment } from "../../../src/core/forge/environment.ts";
 import { openRest } from "../../../src/core/forge/rest.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
 import type { Clock } from "../../../src/core/model/runtime/clock.ts";
-import { type Comments, commentMarker, driftMarker, type Section, upsertComment } from "../../../src/features/ci/comments.ts";
+import { type Comments, commentMarker, driftMarker, type TargetSection, upsertComment } from "../../../src/features/ci/comments.ts";
 import { pullRequestComments } from "../../../src/features/ci/github.ts";
 import { commentPlans, withdrawComments } from "../../../src/features/ci/provider.ts";
 import { change, item, plan } from "../../core/render/plans.ts";
@@ -20,7 +20,7 @@ const commentsOf = ({ url }: GithubStandIn) => {
 };
 const marker = commentMarker("");
 const footer = "Written by dimsync.";
-const section = (target: string, text: string): Section => ({ target, text });
+const section = (target: string, text: string): TargetSection => ({ target, text });
 const bodyWith = (...sections: readonly (readonly [target: string, text: string])[]) =>
   [marker, ...sections.map(([target, text]) => `<!-- dimsync:target:${target} -->\n${text}`), "<!-- dimsync:end -->", footer].join("\n");
 /** Replaces the section of a target, as its job does. */

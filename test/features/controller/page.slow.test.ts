@@ -1,6 +1,6 @@
 // The page in Chromium: readable without JavaScript, on a phone and a desktop, light and dark; and fast with 500 accounts.
 import { expect, onTestFinished, test } from "vitest";
-import type { Account } from "../../../src/features/controller/accounts.ts";
+import type { AccountRow } from "../../../src/features/controller/accounts.ts";
 import type { Database } from "../../../src/features/controller/database.ts";
 import { servePage } from "../../../src/features/controller/server.ts";
 import { axeViolations, pageWidth, tabOfSuite, views } from "../../support/chromium.ts";
@@ -17,7 +17,7 @@ const byEve = { event: "Orders was changed by eve@example.com, 2026-03-01 08:02 
 const found = { exposedSince: "2026-03-01T08:10:00Z" };
 const frequency = { what: "frequency differs", address: "Integration/orders", path: "", isExposed: false };
 const done = { ...byDana, address: "Schemas/orders", path: "/schemas/public/tables/customers/columns/email/hashed" };
-const states: readonly Partial<Account>[] = [
+const states: readonly Partial<AccountRow>[] = [
   { ...found, exposed: 1, differences: 1, mode: "protect", findings: [{ ...email, ...byDana }] },
   { ...found, exposed: 2, differences: 2, findings: [email, phone].map((one) => ({ ...one, ...byEve })), locked: "migration" },
   { ...found, exposed: 1, differences: 1, mode: "protect", findings: [{ ...email, ...byDana }] },
@@ -29,7 +29,7 @@ const states: readonly Partial<Account>[] = [
   { checkedAt: null, commit: null },
   { mode: "protect", repairs: [{ ...done, what: email.what, doneAt: "2026-03-01T08:12:00Z" }] },
 ];
-const accountsOf = (count: number): readonly Account[] =>
+const accountsOf = (count: number): readonly AccountRow[] =>
   Array.from({ length: count }, (_, index) =>
     accountRow({ target: `shop-${index}`, labels: { team: index % 2 ? "data" : "growth" }, ...states[index] }),
   );

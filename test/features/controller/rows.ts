@@ -1,7 +1,7 @@
-import type { Account } from "../../../src/features/controller/accounts.ts";
+import type { AccountRow } from "../../../src/features/controller/accounts.ts";
 
 /** The row of an account in sync. */
-export const accountRow = (parts: Partial<Account> = {}): Account => ({
+export const accountRow = (parts: Partial<AccountRow> = {}): AccountRow => ({
   ...{ target: "prod", host: "api.example.com", mode: "report", labels: {}, everyMs: 900_000, version: 1, isDue: false, isStale: false },
   ...{
     checkedAt: "2026-03-01T09:00:00+00:00",

@@ -1,4 +1,4 @@
-import type { AccountState, ColumnEntry, SchemaEntry, SchemaMap, TableEntry } from "../../../src/embedded/index.ts";
+import type { AccountState, ColumnEntry, SchemaMap, StoredSchema, TableEntry } from "../../../src/embedded/index.ts";
 import fc from "../../support/fast-check.ts";
 
 // Accounts with difficult names and states: hostile names, duplicate names, tables that are similar
@@ -82,7 +82,7 @@ const tableOf = (enabled: fc.Arbitrary<boolean>): fc.Arbitrary<TableEntry> =>
 const mostlyOn = fc.oneof({ arbitrary: fc.constant(true), weight: 2 }, { arbitrary: fc.boolean(), weight: 1 });
 const mostlyOff = fc.oneof({ arbitrary: fc.constant(false), weight: 4 }, { arbitrary: fc.boolean(), weight: 1 });
 export const tableEntry: fc.Arbitrary<TableEntry> = tableOf(mostlyOn);
-export const schemaEntry: fc.Arbitrary<SchemaEntry> = fc.record({
+export const schemaEntry: fc.Arbitrary<StoredSchema> = fc.record({
   nameInDestination: fc.constant("s"),
   enabled: fc.oneof({ arbitrary: fc.constant(true), weight: 2 }, { arbitrary: fc.boolean(), weight: 1 }),
   // Tables, sometimes disabled by default.
@@ -191,7 +191,7 @@ export interface LiveChange {
   readonly at: number;
   readonly column: ColumnEntry;
   readonly table: TableEntry;
-  readonly schema: SchemaEntry;
+  readonly schema: StoredSchema;
   readonly name: string;
 }
 

@@ -47,7 +47,7 @@ export async function readAuditLog(
 }
 
 /** A create that was sent and whose response was lost. */
-export interface SentCreate {
+interface LostCreate {
   readonly runId: string;
   /** The name of the object. */
   readonly name: string;
@@ -66,7 +66,7 @@ const unreadable = (): Pick<AuditEntries, "items"> => ({ items: [] });
  * object's name. They are evidence only: they contain ids as free text, so nothing is bound from
  * them. Empty if the log can't be read. Newest first.
  */
-export async function auditEvidence(reads: Reads, { runId, name, at }: SentCreate): Promise<readonly AuditEntry[]> {
+export async function auditEvidence(reads: Reads, { runId, name, at }: LostCreate): Promise<readonly AuditEntry[]> {
   const sentMs = Date.parse(at);
   if (Number.isNaN(sentMs) || name === "") return [];
   const startAt = new Date(sentMs - clockSkewMs).toISOString();

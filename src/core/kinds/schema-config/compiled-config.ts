@@ -4,7 +4,7 @@ import type { Problem } from "../../model/problem.ts";
 import type { Depth, NodeCause } from "../../model/schema-tree.ts";
 import { isRuleSet, isSchemaConfig } from "../manifests.ts";
 import type { NamePattern } from "../patterns/names.ts";
-import { type CompiledRule, compileExpectation, compileRule, type WrittenRule } from "./rules/compile-rule.ts";
+import { type CompiledRule, compileExpectation, compileRule, type PlacedRule } from "./rules/compile-rule.ts";
 import { type RuleSets, ruleSetsIn, spliceRules } from "./rules/rule-sets.ts";
 import { literalTextProblems, ruleTextProblems } from "./table-texts.ts";
 
@@ -19,7 +19,7 @@ export interface CompiledConfig {
   readonly config: Config;
   readonly rules: readonly CompiledRule[];
   /** The rules as they are written, with those of RuleSets in place. */
-  readonly written: readonly WrittenRule[];
+  readonly written: readonly PlacedRule[];
   readonly problems: readonly Problem[];
 }
 

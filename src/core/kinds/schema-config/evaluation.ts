@@ -22,7 +22,7 @@ import type { Keeper } from "./keeping.ts";
 import { type Expected, expectedKeys } from "./rules/compile-rule.ts";
 import type { Resolution, ResolvedTexts } from "./rules/resolve-rules.ts";
 import type { CachedMatch, RuleCache, RuleScope } from "./rules/rule-cache.ts";
-import { addTo, addWarning, emptySample, newStats, type RunningStats, type Sample } from "./rules/rule-stats.ts";
+import { addTo, addWarning, emptySample, type NodeSample, newStats, type RunningStats } from "./rules/rule-stats.ts";
 
 // What evaluate.ts collects while it walks a tree. Only nodes that differ get here, so it may allocate.
 
@@ -52,7 +52,7 @@ export interface Refused {
   readonly role: "primary key" | "cursor";
   readonly by: ValueSource;
   readonly cause: NodeCause;
-  readonly columns: Sample;
+  readonly columns: NodeSample;
 }
 
 /** An `expect` entry that does not hold. */
@@ -76,7 +76,7 @@ export interface Evaluation {
   readonly keptKeys: NodePath[];
   readonly refused: Map<string, Refused>;
   /** By depth: nodes that nothing covers, if `unmatched` is `error`. */
-  readonly uncovered: readonly [Sample, Sample, Sample];
+  readonly uncovered: readonly [NodeSample, NodeSample, NodeSample];
   readonly unmet: Unmet[];
   /** Values that manifests set and the service does not show, except those of `changes`. */
   readonly unshown: Pointer[];

@@ -21,7 +21,7 @@ import { nearest, suggestion } from "../../text/suggest.ts";
 import type { ModeSource, RuleProgram } from "./compiled-config.ts";
 import type { NewColumns } from "./evaluate.ts";
 import { causeOf, type Evaluation, isSwitchedOff, lacksColumn, type NodeChange } from "./evaluation.ts";
-import { coversItself, type Step, steps, textsOf } from "./rules/resolve-rules.ts";
+import { coversItself, type RuleStep, steps, textsOf } from "./rules/resolve-rules.ts";
 import type { CachedMatch, RuleCache } from "./rules/rule-cache.ts";
 import { type ManagedNode, managedAt, managedEnabled } from "./scan.ts";
 
@@ -164,7 +164,7 @@ function appliedSteps(
 }
 
 function appliedEntry(
-  { by, entry: { enabled, hashed, syncMode, cursorField } }: Extract<Step, { readonly entry: object }>,
+  { by, entry: { enabled, hashed, syncMode, cursorField } }: Extract<RuleStep, { readonly entry: object }>,
   path: NodePath,
   wins: readonly NodeField[],
 ): AppliedSetting {
@@ -174,7 +174,7 @@ function appliedEntry(
 
 function appliedRule(
   program: RuleProgram,
-  { by }: Extract<Step, { readonly entry?: undefined }>,
+  { by }: Extract<RuleStep, { readonly entry?: undefined }>,
   { match, depth, wins }: { readonly match: CachedMatch; readonly depth: Depth; readonly wins: readonly NodeField[] },
 ): AppliedSetting {
   const { name, cause, ignores, set = {}, layer } = by;

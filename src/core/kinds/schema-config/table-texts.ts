@@ -4,11 +4,11 @@ import type { Problem } from "../../model/problem.ts";
 import { literalPointer, tableTexts, walk } from "../../model/schema-tree.ts";
 import { requestMode, syncModes } from "../../model/sync-mode.ts";
 import { nearest, suggestion } from "../../text/suggest.ts";
-import type { WrittenRule } from "./rules/compile-rule.ts";
+import type { PlacedRule } from "./rules/compile-rule.ts";
 
 // Sync modes and cursors that cannot be sent: all of them if only documented requests are sent, and modes that no request takes.
 
-export function ruleTextProblems({ rule: { match, set = {} }, owner, pointer }: WrittenRule, isDocumented: boolean): readonly Problem[] {
+export function ruleTextProblems({ rule: { match, set = {} }, owner, pointer }: PlacedRule, isDocumented: boolean): readonly Problem[] {
   const isOfTable = match.table !== undefined && match.column === undefined && match.label === undefined;
   const misplaced = isOfTable ? [] : tableTexts.filter((key) => set[key] !== undefined);
   if (misplaced.length === 0) return problemsOf(set, isDocumented, { owner, pointer: `${pointer}/set` });

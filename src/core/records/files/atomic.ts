@@ -10,7 +10,7 @@ import { isErrno, unlessMissing } from "./fs-errors.ts";
 // truncated file over the good one and reports success.
 
 /** What a file is to contain; as a list, its pieces in order. */
-export type Content = string | Uint8Array | Iterable<string>;
+type FileContent = string | Uint8Array | Iterable<string>;
 
 interface AtomicOptions {
   readonly mode?: number;
@@ -27,7 +27,7 @@ interface AtomicOptions {
  * directly. The temporary file is beside the target, or in `tempFolder` if that is on the same file
  * system. Throws what Node's calls throw.
  */
-export async function writeAtomic(file: string, content: Content, options: AtomicOptions = {}): Promise<void> {
+export async function writeAtomic(file: string, content: FileContent, options: AtomicOptions = {}): Promise<void> {
   const existing = await stat(file).catch(unlessMissing);
   if (existing !== undefined && (!existing.isFile() || isDevice(file))) return await writeThrough(file, content);
 
@@ -64,7 +64,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function writeTemp(temp: string, content: Content, existing: Stats | undefined, mode: number | undefined): Promise<void> {
+async function writeTemp(temp: string, content: FileContent, existing: Stats | undefined, mode: number | undefined): Promise<void> {
   const finalMode = mode ?? (existing === undefined ? undefined : existing.mode & 0o7777);
   const handle = await open(temp, "wx", finalMode ?? 0o666);
   try {
@@ -85,12 +85,12 @@ const fsyncDescriptor = promisify(fsync);
 export const syncFile = ({ fd }: Pick<FileHandle, "fd">): Promise<void> => fsyncDescriptor(fd);
 
 /** One by one: the handles of Yarn Plug'n'Play write no iterables. */
-async function writePieces(handle: FileHandle, content: Content): Promise<void> {
+async function writePieces(handle: FileHandle, content: FileContent): Promise<void> {
   if (typeof content === "string" || content instanceof Uint8Array) return await handle.writeFile(content);
   for (const piece of content) await handle.writeFile(piece);
 }
 
-async function writeThrough(file: string, content: Content): Promise<void> {
+async function writeThrough(file: string, content: FileContent): Promise<void> {
   const handle = await open(file, "a");
   try {
     await writePieces(handle, content);

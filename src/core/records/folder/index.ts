@@ -12,7 +12,7 @@ import { hasEnded } from "../process-identity.ts";
 import { ContentError } from "../readers.ts";
 import type { Lease, Records } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
-import type { Content, SharedStore, Version, WriteOutcome } from "../shared/store.ts";
+import type { RecordsContent, SharedStore, Version, WriteOutcome } from "../shared/store.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { recordsInvalid, recordsUnreadable } from "../store-errors.ts";
 import { parseRecords, printRecords } from "../text.ts";
@@ -60,7 +60,7 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
     const content = withBindings(contentIn(text.text, file, place), bound);
     return { ...text, version: versionOf(text.text, bound), content };
   };
-  const textOf = (content: Content): string => printRecords({ target, id: "" }, withBindings(content, new Map()));
+  const textOf = (content: RecordsContent): string => printRecords({ target, id: "" }, withBindings(content, new Map()));
   const store: SharedStore<FolderVersion> = {
     ...place,
     folder,
@@ -86,7 +86,7 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
             const age = ageMs(systemClock, since);
             if (age >= ttlMs / 2) throw new Error(`the process was stopped for ${Math.round(age / 1000)} s`);
           };
-          const writeText = (content: Content): Promise<void> => writeAtomic(file, textOf(content), { mode: 0o600, beforeRename });
+          const writeText = (content: RecordsContent): Promise<void> => writeAtomic(file, textOf(content), { mode: 0o600, beforeRename });
           try {
             if ((await read()).version !== parent.version) return { outcome: "lost", isGone: false };
             await bindings.write(bindingChanges(parent.content.state.bindings, next.content.state.bindings));
@@ -121,7 +121,10 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
   return recordsOf("folder", store);
 }
 
-const withBindings = (content: Content, bindings: Bindings): Content => ({ ...content, state: { ...content.state, bindings } });
+const withBindings = (content: RecordsContent, bindings: Bindings): RecordsContent => ({
+  ...content,
+  state: { ...content.state, bindings },
+});
 
 /** A digest of what the files contain about the target, whoever wrote it. */
 const versionOf = (text: string | undefined, bindings: Bindings): string =>
@@ -140,7 +143,7 @@ async function readText(file: string, place: Parameters<typeof recordsUnreadable
 }
 
 /** A missing file has no records. Throws E_RECORDS_READ. */
-function contentIn(text: string | undefined, file: string, place: Parameters<typeof recordsInvalid>[0]): Content {
+function contentIn(text: string | undefined, file: string, place: Parameters<typeof recordsInvalid>[0]): RecordsContent {
   try {
     return text === undefined ? emptyContent : parseRecords(text).content;
   } catch (error) {

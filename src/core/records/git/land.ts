@@ -1,7 +1,7 @@
 import { GitError } from "../../git/process.ts";
 import { isDenied } from "../../git/refusals.ts";
 import { exponentialMs, spread } from "../../model/runtime/clock.ts";
-import type { Clock } from "../lease.ts";
+import type { LeaseClock } from "../lease.ts";
 import type { RecordsRepository } from "./repository.ts";
 
 // The outcome of a push is determined by reading the ref, never by git's output. "stale info" and
@@ -25,7 +25,7 @@ export type Landing =
 export async function land(
   repository: RecordsRepository,
   { commit, parent }: { readonly commit: string; readonly parent: string | undefined },
-  { timeLimitMs, clock }: { readonly timeLimitMs: number; readonly clock: Clock },
+  { timeLimitMs, clock }: { readonly timeLimitMs: number; readonly clock: LeaseClock },
 ): Promise<Landing> {
   const nowMs = (): number => clock.now().monotonicMs;
   const deadline = nowMs() + timeLimitMs;

@@ -3,9 +3,9 @@ import { isHopeless } from "../../git/refusals.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { exponentialMs } from "../../model/runtime/clock.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import { type Clock, systemClock } from "../lease.ts";
+import { type LeaseClock, systemClock } from "../lease.ts";
 import { ContentError } from "../readers.ts";
-import type { Content, Version } from "../shared/store.ts";
+import type { RecordsContent, Version } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsUnreadable } from "../store-errors.ts";
 import { parseRecords } from "../text.ts";
 import { openRepositories, type RecordsRepository, type Repositories } from "./repository.ts";
@@ -29,12 +29,12 @@ export interface GitStoreOptions {
   readonly key: string | undefined;
   readonly env: Environment;
   /** Default: the system's. */
-  readonly clock?: Clock;
+  readonly clock?: LeaseClock;
 }
 
 /** The ref of one target. */
 export interface GitStore extends GitStoreOptions {
-  readonly clock: Clock;
+  readonly clock: LeaseClock;
   /** For messages: "refs/dimsync/prod of origin". */
   readonly place: string;
   /** How long a write may take, including all attempts, before it counts as refused or unclear. */
@@ -103,7 +103,7 @@ async function readTip(store: GitStore, { place, fetched }: RecordsRepository, k
   return { version: commit.id, isSealed: commit.seal !== undefined, content: decode(store, commit) };
 }
 
-function decode(store: GitStore, { id: version, text }: ReadCommit): Content {
+function decode(store: GitStore, { id: version, text }: ReadCommit): RecordsContent {
   try {
     const { head, content } = parseRecords(text);
     if (head.id !== store.id) throw recordsForeign(store, head.id, store.id);

@@ -13,7 +13,7 @@ export interface Queries {
 }
 
 /** Runs queries on a few connections that are opened when they are needed. */
-export interface Database extends Queries {
+export interface Connections extends Queries {
   /** Statements without parameters, in one round trip; one result for each. */
   readonly script: (text: string) => Promise<readonly Rows[]>;
   /** The process id of a connection as it was given to us, and as the server knows it. */
@@ -21,7 +21,7 @@ export interface Database extends Queries {
   readonly close: () => Promise<void>;
 }
 
-export interface TransactionalDatabase extends Database {
+export interface TransactionalDatabase extends Connections {
   /** Runs `work` in one transaction, which is rolled back if it rejects. Throws what it throws, and what `wordsOf` describes. */
   readonly transaction: <T>(work: (queries: Queries) => Promise<T>) => Promise<T>;
 }

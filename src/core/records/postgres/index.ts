@@ -8,7 +8,7 @@ import { parseJson } from "../../model/json/parse.ts";
 import { exponentialMs, spread } from "../../model/runtime/clock.ts";
 import { emptyContent, emptyState } from "../facts.ts";
 import { writeAtomic } from "../files/atomic.ts";
-import { type Clock, systemClock } from "../lease.ts";
+import { type LeaseClock, systemClock } from "../lease.ts";
 import { ContentError } from "../readers.ts";
 import type { PastWrite, Records } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
@@ -16,7 +16,7 @@ import type { Next, SharedStore, Version, WriteOutcome } from "../shared/store.t
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsRefused, recordsUnreadable, type StorePlace } from "../store-errors.ts";
 import { parseRecords, printRecords } from "../text.ts";
-import { type Database, iso, isRefusal, isUndefinedTable, openDatabase, type WatchedDatabase, wordsOf } from "./connection.ts";
+import { type Connections, iso, isRefusal, isUndefinedTable, openDatabase, type WatchedDatabase, wordsOf } from "./connection.ts";
 import { beginDurable, initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
 import { toStored } from "./stored-text.ts";
 
@@ -31,7 +31,7 @@ interface PostgresStoreOptions {
   readonly id: string;
   readonly ttlMs: number;
   /** Default: the system's. */
-  readonly clock?: Clock;
+  readonly clock?: LeaseClock;
 }
 
 /** The records of one target in a PostgreSQL database. */
@@ -89,7 +89,7 @@ function sharedStore(options: PostgresStoreOptions, place: StorePlace, database:
  */
 async function swap(
   options: PostgresStoreOptions,
-  database: Database,
+  database: Connections,
   next: PostgresVersion,
   parent: PostgresVersion,
 ): Promise<WriteOutcome> {
@@ -158,7 +158,7 @@ const quoted = (value: string): string => escapeLiteral(toStored(value));
 
 async function outcomeOf(
   { schema, target, id }: PostgresStoreOptions,
-  database: Database,
+  database: Connections,
   next: PostgresVersion,
   parent: PostgresVersion,
 ): Promise<WriteOutcome | "unchanged" | "unreadable"> {
@@ -180,7 +180,7 @@ async function outcomeOf(
 }
 
 /** Reads the newest version. Tries again for a while if the database cannot be reached. */
-async function load(options: PostgresStoreOptions, place: StorePlace, database: Database): Promise<PostgresVersion> {
+async function load(options: PostgresStoreOptions, place: StorePlace, database: Connections): Promise<PostgresVersion> {
   const { clock = systemClock } = options;
   const deadline = clock.now().monotonicMs + Math.min(10_000, options.ttlMs / 3);
   for (let attempt = 1; ; attempt += 1) {
@@ -201,7 +201,11 @@ async function load(options: PostgresStoreOptions, place: StorePlace, database: 
 }
 
 /** Throws ContentError, E_RECORDS_GONE, and what `wordsOf` describes. */
-async function readVersion({ schema, target, id }: PostgresStoreOptions, place: StorePlace, database: Database): Promise<PostgresVersion> {
+async function readVersion(
+  { schema, target, id }: PostgresStoreOptions,
+  place: StorePlace,
+  database: Connections,
+): Promise<PostgresVersion> {
   const t = tableIn(schema);
   const { rows } = await database.query(
     `select s.id, s.format, r.version::text, r.write_id, r.content, r.expires_at <= now() as is_expired, extract(epoch from now()) * 1000 as now_ms
@@ -243,7 +247,7 @@ interface Row {
 
 /** The newest writes for a target, newest first. Throws what `wordsOf` describes. */
 async function readHistory(
-  database: Database,
+  database: Connections,
   { schema, target, limit }: { readonly schema: string; readonly target: string; readonly limit: number },
 ): Promise<readonly PastWrite[]> {
   const { rows } = await database.query(

@@ -1,7 +1,7 @@
 import { andMore } from "../../text/lists.ts";
 import type { StoreCondition, StoreFault } from "../records.ts";
 import { recordsUnreadable, type StorePlace } from "../store-errors.ts";
-import { type Database, openDatabase, weakTls, wordsOf } from "./connection.ts";
+import { type Connections, openDatabase, weakTls, wordsOf } from "./connection.ts";
 import { synchronousCommit, tableIn } from "./schema.ts";
 
 const needed: Readonly<Record<string, readonly string[]>> = {
@@ -75,7 +75,7 @@ function lacking(role: string, schema: string, missing: readonly string[]): Stor
   };
 }
 
-async function missingPrivileges(database: Database, schema: string): Promise<readonly string[]> {
+async function missingPrivileges(database: Connections, schema: string): Promise<readonly string[]> {
   const wanted = Object.entries(needed).flatMap(([table, privileges]) => privileges.map((privilege) => ({ table, privilege })));
   const { rows } = await database.query(
     "select has_table_privilege(name, privilege) as allowed from unnest($1::text[], $2::text[]) with ordinality as t(name, privilege, n) order by n",
@@ -86,7 +86,7 @@ async function missingPrivileges(database: Database, schema: string): Promise<re
 }
 
 /** A pooler gives a connection another process id than the server does. One in statement mode refuses transactions. */
-async function keepsTransactions(database: Database): Promise<boolean> {
+async function keepsTransactions(database: Connections): Promise<boolean> {
   const { given, actual } = await database.processIds();
   if (given === actual) return true;
   return await database.script("begin; select 1; commit;").then(

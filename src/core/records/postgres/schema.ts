@@ -1,5 +1,5 @@
 import { escapeIdentifier, escapeLiteral } from "pg";
-import type { Database } from "./connection.ts";
+import type { Connections } from "./connection.ts";
 
 // Forward-only migrations. Each runs once, in the transaction that holds the advisory lock, which is
 // released with it: session locks do not work behind pgbouncer in transaction mode. A process of the
@@ -39,7 +39,7 @@ export const beginDurable = "begin;\nset local synchronous_commit = on;\n";
  * Creates the tables, or brings them up to date. Resolves with the id of the store: `newId` if it is
  * new. Throws what `wordsOf` describes.
  */
-export async function initSchema(database: Database, schema: string, newId: string): Promise<string> {
+export async function initSchema(database: Connections, schema: string, newId: string): Promise<string> {
   const t = tableIn(schema);
   const steps = migrations.map((migration, index) => `if coalesce(current, 0) < ${index + 1} then ${migration(t)}\n  end if;`);
   await database.script(`${beginDurable}
@@ -68,7 +68,7 @@ commit;`);
  * The server's own setting, for `records init` and `doctor`: "off" could lose commits of other
  * programs.
  */
-export async function synchronousCommit(database: Database): Promise<string> {
+export async function synchronousCommit(database: Connections): Promise<string> {
   const { rows } = await database.query("select setting from pg_settings where name = 'synchronous_commit'", []);
   return String(rows[0]?.setting);
 }

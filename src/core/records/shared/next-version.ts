@@ -5,7 +5,7 @@ import type { Instant } from "../lease.ts";
 import { holderText, thisHolder } from "../process-identity.ts";
 import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
 import type { Facts } from "../remembered.ts";
-import type { Content, Next, SharedStore, Version } from "./store.ts";
+import type { Next, RecordsContent, SharedStore, Version } from "./store.ts";
 
 export interface WriterOptions<V extends Version> {
   /** What this run read last: its first write must be made on it. */
@@ -92,7 +92,7 @@ interface Draft {
 }
 
 /** The content with the changes of the draft. */
-export function nextOf(before: Content, { facts, lease = before.lease, unlocked, runId, runUrl, subject }: Draft): Next {
+export function nextOf(before: RecordsContent, { facts, lease = before.lease, unlocked, runId, runUrl, subject }: Draft): Next {
   const state = withFacts(before.state, facts);
   const plans = facts.flatMap((fact) => (fact.type === "applied" ? [[fact.plan.planId, fact.plan] as const] : []));
   const content = {

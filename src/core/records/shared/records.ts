@@ -6,7 +6,7 @@ import { leaseHeld, movedTo, recordsGone, recordsMoved, recordsRefused, recordsU
 import { beginRun } from "./begin.ts";
 import { keptFacts } from "./local-journal.ts";
 import { nextOf } from "./next-version.ts";
-import type { Content, Next, SharedStore, Version } from "./store.ts";
+import type { Next, RecordsContent, SharedStore, Version } from "./store.ts";
 
 /** The records of one target in a store. */
 export function recordsOf<V extends Version>(name: StoreName, store: SharedStore<V>): Records {
@@ -15,7 +15,7 @@ export function recordsOf<V extends Version>(name: StoreName, store: SharedStore
     last = await store.read("read", last);
     return last;
   };
-  const content = async (): Promise<Content> => {
+  const content = async (): Promise<RecordsContent> => {
     const found = (await load()).content;
     const to = movedTo(found.lease?.reason);
     if (to !== undefined) throw recordsMoved(store, to);
@@ -76,8 +76,8 @@ async function unlock<V extends Version>(store: SharedStore<V>): Promise<Lease |
 
 async function replace<V extends Version>(
   store: SharedStore<V>,
-  wanted: Content,
-  isReplaceable: (found: Content) => boolean,
+  wanted: RecordsContent,
+  isReplaceable: (found: RecordsContent) => boolean,
 ): Promise<boolean> {
   let isReplaced = false;
   await change(store, (newest) => {

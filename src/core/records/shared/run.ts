@@ -10,7 +10,7 @@ import type { LocalJournal } from "./local-journal.ts";
 import type { SharedStore, Version } from "./store.ts";
 
 /** Brings the facts of one run into a shared store. */
-export interface Writer {
+export interface StoreWriter {
   /** The stored state, with the queued facts. */
   readonly state: () => RecordsState;
   readonly applied: (planId: string) => AppliedPlan | undefined;
@@ -50,7 +50,7 @@ interface WriteTimer {
   readonly stop: () => void;
 }
 
-function startWriteTimer({ ttlMs, gatherMs, clock }: RunStore, writer: Writer): WriteTimer {
+function startWriteTimer({ ttlMs, gatherMs, clock }: RunStore, writer: StoreWriter): WriteTimer {
   const nowMs = (): number => clock.now().monotonicMs;
   let queuedSince: number | undefined;
   let cancel = (): void => undefined;
@@ -89,7 +89,7 @@ function startWriteTimer({ ttlMs, gatherMs, clock }: RunStore, writer: Writer): 
 }
 
 /** A run over a writer: the lease is taken with the first write, and kept with heartbeats. */
-export function runOver(store: RunStore, writer: Writer, options: RunOptions): RecordsRun {
+export function runOver(store: RunStore, writer: StoreWriter, options: RunOptions): RecordsRun {
   const { runId, local, notice } = options;
   const timer = startWriteTimer(store, writer);
   let released: Promise<void> | undefined;
@@ -138,7 +138,7 @@ export function runOver(store: RunStore, writer: Writer, options: RunOptions): R
 type Gathered = "markApplied" | "settle" | "bind" | "unbind" | "remember";
 
 /** The facts that nobody waits for: they are gathered for the next write. */
-function gathering(store: RunStore, writer: Writer, timer: WriteTimer, { runId, local }: RunOptions): Pick<RecordsRun, Gathered> {
+function gathering(store: RunStore, writer: StoreWriter, timer: WriteTimer, { runId, local }: RunOptions): Pick<RecordsRun, Gathered> {
   const add = (fact: Fact): void => {
     writer.add(fact);
     timer.queued();
@@ -168,7 +168,7 @@ function gathering(store: RunStore, writer: Writer, timer: WriteTimer, { runId, 
 }
 
 /** The error with the ids that did not reach the store, because nothing else may know them. */
-function withIds(error: DimsyncError, target: string, writer: Pick<Writer, "state" | "unstored">, file: string): DimsyncError {
+function withIds(error: DimsyncError, target: string, writer: Pick<StoreWriter, "state" | "unstored">, file: string): DimsyncError {
   const addresses = new Map(writer.state().open.map(({ entryId, address }) => [entryId, address]));
   const unstored = writer.unstored();
   const ids = new Map(

@@ -1,4 +1,4 @@
-import type { Clock } from "../lease.ts";
+import type { LeaseClock } from "../lease.ts";
 import type { AppliedPlan, Lease, PastWrite, RecordsState } from "../records.ts";
 import type { StorePlace } from "../store-errors.ts";
 
@@ -8,7 +8,7 @@ import type { StorePlace } from "../store-errors.ts";
 // (text.ts, writer.ts, run.ts, begin.ts); a store only reads a version, and swaps it for the next one.
 
 /** The content of one version of the records. */
-export interface Content {
+export interface RecordsContent {
   /** Incremented each time the lease is taken. */
   readonly epoch: number;
   readonly lease: Lease | undefined;
@@ -20,14 +20,14 @@ export interface Content {
 export interface Version {
   /** Identifies the version: a commit id in git, a number in PostgreSQL, a digest in a folder. */
   readonly version: string;
-  readonly content: Content;
+  readonly content: RecordsContent;
   /** When it was read, by the clock of the store; absent if the store has none. */
   readonly nowMs?: number;
 }
 
 /** The next version, and what it changes in words. */
 export interface Next {
-  readonly content: Content;
+  readonly content: RecordsContent;
   readonly runId: string;
   readonly runUrl: string | undefined;
   /** "Begin 2 creates" */
@@ -47,7 +47,7 @@ export type WriteOutcome =
 
 export interface SharedStore<V extends Version> extends StorePlace {
   readonly folder: string;
-  readonly clock: Clock;
+  readonly clock: LeaseClock;
   readonly ttlMs: number;
   /** How long an outcome waits for the next write, so that several are written together. */
   readonly gatherMs: number;

@@ -4,7 +4,7 @@ import { heldLease } from "../lease.ts";
 import type { RecordsState, UnlockedRun } from "../records.ts";
 import { leaseHeld, leaseLost, planApplied, recordsChanged, recordsGone, recordsRefused, recordsUnclear } from "../store-errors.ts";
 import { type Attempt, hasLostLease, holds, nextAttempt, type Work, type WriterOptions } from "./next-version.ts";
-import type { Writer } from "./run.ts";
+import type { StoreWriter } from "./run.ts";
 import type { SharedStore, Version } from "./store.ts";
 
 // Only one version is written at a time. If another run writes first, the version is made again on the
@@ -14,7 +14,7 @@ import type { SharedStore, Version } from "./store.ts";
 
 const nothing: Work<Version>["moving"] = { queue: [], requests: [] };
 
-export function openWriter<V extends Version>(store: SharedStore<V>, options: WriterOptions<V>): Writer {
+export function openWriter<V extends Version>(store: SharedStore<V>, options: WriterOptions<V>): StoreWriter {
   const work: Work<V> = {
     ...options,
     store,

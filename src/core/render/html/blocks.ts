@@ -24,12 +24,12 @@ import {
   aside,
   blocks,
   breakable,
-  type Content,
   chip,
   code,
   command,
   folded,
   type Html,
+  type HtmlContent,
   html,
   isEmpty,
   joined,
@@ -40,7 +40,7 @@ import {
   source,
   table,
 } from "./html.ts";
-import type { Part } from "./page.ts";
+import type { PagePart } from "./page.ts";
 
 // Lists that are longer are folded, and changes beyond this many are counted.
 const mostEntries = 50;
@@ -49,7 +49,7 @@ const mostChanges = 200;
 const mostNames = 10;
 
 /** A section as a part of a page. */
-export function sectionPart(section: Section, words: Words): Part {
+export function sectionPart(section: Section, words: Words): PagePart {
   const { id, title, count, entries, notes = [], command: next, isFolded = false, isAlert = false } = section;
   const drawn = entries.map((entry) => entryHtml(entry, words));
   const all = isAlert
@@ -182,7 +182,7 @@ function spanHtml(span: Span): Html | string {
 function changeTable({ lines, rules }: Pick<ChangeBlock, "lines" | "rules">, caption: string, words: Words): Html {
   if (lines.length + rules.length === 0) return html``;
   const heads = ["What", words.before, words.after, "Origin", "Why"];
-  const rows: readonly (readonly Content[])[] = [
+  const rows: readonly (readonly HtmlContent[])[] = [
     ...lines.map((line) => [pathHtml(line), valueHtml(line.live), valueHtml(line.desired), ...whyCells(line)]),
     ...rules.map((rule) => [ruleHtml(rule), "", "", ...whyCells(rule)]),
   ];

@@ -7,7 +7,7 @@ import { targetTable } from "../report/targets.ts";
 import { type Report, reportOf } from "../report.ts";
 import { changeBlockHtml, lineHtml, objectCards, sectionPart } from "./blocks.ts";
 import { blocks, chip, type Html, html, isEmpty, joined, list, markupOf, note, paragraph, table } from "./html.ts";
-import { type Page, type Part, page } from "./page.ts";
+import { type Page, type PagePart, page } from "./page.ts";
 
 /** A single HTML file that loads nothing and runs no script. */
 export function renderHtml(document: Document, options: RenderOptions): string {
@@ -77,7 +77,7 @@ function leadHtml({ headline, refusals, refusalTitle, limits }: Report): Html {
   );
 }
 
-function partsOf(report: Report): readonly Part[] {
+function partsOf(report: Report): readonly PagePart[] {
   const { words, grouping, items, sections } = report;
   const title = words.change === "difference" ? "Differences" : "Changes";
   return [

@@ -4,7 +4,7 @@ import { blocks, type Html, html, isEmpty, joined, markupOf, quiet } from "./htm
 import { style } from "./style.ts";
 
 /** One part of a page, with an entry in the contents. A part without content is left out. */
-export interface Part {
+export interface PagePart {
   readonly id: string;
   readonly title: string;
   /** Shown beside the title. */
@@ -27,7 +27,7 @@ export interface Page {
   /** How it ended. */
   readonly lead: Html;
   readonly tiles: readonly StateCount[];
-  readonly parts: readonly Part[];
+  readonly parts: readonly PagePart[];
   readonly footer: Html;
   /** Style sheet after the shared one. */
   readonly extraStyle?: Html;
@@ -78,10 +78,10 @@ ${footer}
 
 const titleHtml = (title: string, note: string): Html => joined([title, note !== "" && html`<span class="warned">${note}</span>`], " ");
 
-const nameHtml = ({ title, count = 0, titleNote = "" }: Part): Html =>
+const nameHtml = ({ title, count = 0, titleNote = "" }: PagePart): Html =>
   joined([titleHtml(title, titleNote), quiet(count > 0 && `(${count})`)], " ");
 
-function section(part: Part, ids: ReadonlySet<string>): Html {
+function section(part: PagePart, ids: ReadonlySet<string>): Html {
   const { id, tiles = [], isBelow } = part;
   const content = html`${part.html}\n${tileList(tiles, ids)}</section>`;
   // Landmarks need different names, and parts of several targets have the same.

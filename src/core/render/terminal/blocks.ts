@@ -6,7 +6,7 @@ import { cutMiddle, valueLines } from "../../text/values.ts";
 import { widthOf } from "../../text/width.ts";
 import {
   besideHead,
-  type Call,
+  type CallGroup,
   type ChangeBlock,
   type Entry,
   filledColumns,
@@ -32,7 +32,7 @@ import {
   gap,
   headedLines,
   joined,
-  type Row,
+  type LayoutRow,
   type Screen,
   screenOf,
   tableLines,
@@ -128,7 +128,7 @@ const hasDetails = ({ notes = [], rows = [], yaml, excerpt, isBrief = false }: E
 
 /** Entries as lines, their heads aligned. `before` indents those without a sign. */
 function entryLines(entries: readonly Entry[], words: Words, screen: Screen, before: string): readonly string[] {
-  const rows = entries.flatMap((entry): readonly Row[] => [headCells(entry, screen), ...detailLines(entry, words, screen)]);
+  const rows = entries.flatMap((entry): readonly LayoutRow[] => [headCells(entry, screen), ...detailLines(entry, words, screen)]);
   return tableLines(rows, entries.every(({ sign }) => sign === undefined) ? before : "", screen.width);
 }
 
@@ -139,7 +139,7 @@ export const diagnosticLines = (diagnostic: Diagnostic, screen: Screen): readonl
 /** All entries as one table, with space around those with details. */
 function alignedLines(entries: readonly Entry[], words: Words, screen: Screen): readonly string[] {
   let wasLong = false;
-  const rows = entries.flatMap((entry, index): readonly Row[] => {
+  const rows = entries.flatMap((entry, index): readonly LayoutRow[] => {
     const details = detailLines(entry, words, screen);
     const isApart = index > 0 && (details.length > 0 || wasLong);
     wasLong = details.length > 0;
@@ -200,7 +200,7 @@ export function changeBlock(block: ChangeBlock, words: Words, screen: Screen): B
 }
 
 /** "↳ 2 × PATCH /v1/…, after Asset/lake"; the bodies with -v. */
-function callLines(calls: readonly Call[], after: readonly string[], { paint, verbose, width }: Screen): readonly string[] {
+function callLines(calls: readonly CallGroup[], after: readonly string[], { paint, verbose, width }: Screen): readonly string[] {
   const first = after.length === 0 ? "" : `, after ${andMore(after, "object")}`;
   return calls
     .flatMap(({ times, text, requests }, index) => [

@@ -5,7 +5,7 @@ import type { ChangeLine, RuleChanges } from "../blocks.ts";
 import { attributionText, originText, traceText } from "../report/attribution.ts";
 import { causeText } from "../report/changes/changes.ts";
 import type { Words } from "../report/words.ts";
-import { type Cell, cell, joined, type Row, type Screen, tableLines, textOf } from "./layout.ts";
+import { type Cell, cell, joined, type LayoutRow, type Screen, tableLines, textOf } from "./layout.ts";
 
 // For this many changes or more, a table's name is a heading and its columns are below it.
 const tableHeadingFrom = 3;
@@ -13,7 +13,7 @@ const indent = "    ";
 
 /** Every change of an item, one per line. */
 export function changeRows(lines: readonly ChangeLine[], words: Words, screen: Screen): readonly string[] {
-  const row = (line: ChangeLine, path: Cell): Row => [
+  const row = (line: ChangeLine, path: Cell): LayoutRow => [
     path,
     valueCell(line, words, screen),
     cell(line.risk, riskPaint(line, screen)),
@@ -23,7 +23,7 @@ export function changeRows(lines: readonly ChangeLine[], words: Words, screen: S
     // An empty last column would take the place of the cause, which may wrap.
     ...(line.label === "" ? [] : [cell(line.label, screen.paint.dim)]),
   ];
-  const rows = grouped(lines, ({ path }) => path.table ?? "").flatMap((group): readonly Row[] => {
+  const rows = grouped(lines, ({ path }) => path.table ?? "").flatMap((group): readonly LayoutRow[] => {
     const [{ path }] = group;
     if (path.table === undefined || group.length < tableHeadingFrom)
       return group.map((line) => row(line, pathCell(line.path.node, line.path.leaf, screen)));
@@ -38,7 +38,7 @@ export function changeRows(lines: readonly ChangeLine[], words: Words, screen: S
 /** The changes of each rule, with examples. */
 export function ruleRows(rules: readonly RuleChanges[], screen: Screen): readonly string[] {
   const { paint, width } = screen;
-  const rows = rules.flatMap((one): readonly Row[] => {
+  const rows = rules.flatMap((one): readonly LayoutRow[] => {
     const { what, risk, trace, reason, examples, count, level, isAlarm } = one;
     const strong = riskPaint(one, screen);
     const cause = spaced(causeText(one), reason === "" ? "" : `(${reason})`);

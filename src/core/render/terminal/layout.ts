@@ -29,7 +29,7 @@ export const textOf = (parts: Cell): string => parts.map(([text]) => text).join(
 const painted = (parts: Cell): string => parts.map(([text, paint]) => (text === "" ? "" : paint(text))).join("");
 
 /** A row of cells, or lines between rows. */
-export type Row = readonly Cell[] | string;
+export type LayoutRow = readonly Cell[] | string;
 
 /** Columns between two cells. */
 export const gap = 3;
@@ -45,7 +45,7 @@ const lastQuantile = 0.75;
  * The rows as lines within the width. Columns are aligned, and the words of the last one wrapped. Cells that do not fit are below
  * their row, indented, so that each row can be read alone. Words are never broken, so a long name can be wider than the screen.
  */
-export const tableLines = (rows: readonly Row[], indent: string, width: number): readonly string[] => {
+export const tableLines = (rows: readonly LayoutRow[], indent: string, width: number): readonly string[] => {
   const table = { ...columnsOf(rows, width - indent.length), indent, width };
   return rows.flatMap((row) => (typeof row === "string" ? [row] : rowLines(row, table)));
 };
@@ -64,7 +64,7 @@ interface Columns {
   readonly beside: number;
 }
 
-function columnsOf(rows: readonly Row[], width: number): Columns {
+function columnsOf(rows: readonly LayoutRow[], width: number): Columns {
   const cells: number[][] = [];
   for (const row of rows)
     for (const [column, parts] of typeof row === "string" ? [] : row.entries()) {

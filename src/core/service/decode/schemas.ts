@@ -1,5 +1,5 @@
-import type { Where } from "../../model/decode.ts";
-import { memberOf, objectOf, optionalFlagOf, optionalTextOf, type Part } from "../../model/decode.ts";
+import type { AnsweredCall } from "../../model/decode.ts";
+import { memberOf, objectOf, optionalFlagOf, optionalTextOf, type ResponsePart } from "../../model/decode.ts";
 import { defined, emptyRecord, isObject } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 
@@ -19,11 +19,11 @@ type Tree = Record<string, unknown>;
  * `data.schemas` of GET and PATCH schemas. Changes `data` in place.
  * @throws ServiceError E_MALFORMED_ANSWER
  */
-export const decodeSchemas = (data: unknown, where: Where): LiveSchemas =>
+export const decodeSchemas = (data: unknown, where: AnsweredCall): LiveSchemas =>
   decodeSchemaMap(memberOf({ value: data, where, above: "/data" }, "schemas"));
 
 /** The map by schema name. Changes it in place. @throws ServiceError E_MALFORMED_ANSWER */
-function decodeSchemaMap(part: Part): LiveSchemas {
+function decodeSchemaMap(part: ResponsePart): LiveSchemas {
   const { where } = part;
   const schemas = treeOf(part);
   for (const name of Object.keys(schemas)) {
@@ -37,7 +37,7 @@ function decodeSchemaMap(part: Part): LiveSchemas {
   return schemas as LiveSchemas;
 }
 
-function decodeTables(part: Part): void {
+function decodeTables(part: ResponsePart): void {
   const tables = part.value as Tree;
   for (const name of Object.keys(tables)) {
     const value = tables[name];
@@ -52,7 +52,7 @@ function decodeTables(part: Part): void {
  * `data.columns` of GET columns. Changes `data` in place.
  * @throws ServiceError E_MALFORMED_ANSWER
  */
-export function decodeColumns(data: unknown, where: Where): Readonly<Record<string, LiveColumn>> {
+export function decodeColumns(data: unknown, where: AnsweredCall): Readonly<Record<string, LiveColumn>> {
   const columns = memberOf({ value: data, where, above: "/data" }, "columns");
   objectOf(columns);
   decodeColumnMap(columns);
@@ -60,7 +60,7 @@ export function decodeColumns(data: unknown, where: Where): Readonly<Record<stri
   return columns.value as Record<string, LiveColumn>;
 }
 
-function decodeColumnMap(part: Part): void {
+function decodeColumnMap(part: ResponsePart): void {
   const columns = part.value as Tree;
   // A response is plain JSON and inherits nothing that could be listed here.
   for (const name in columns) {
@@ -97,7 +97,7 @@ function isPlainColumn(value: unknown): value is LiveColumn {
   );
 }
 
-function repairSchema(part: Part): LiveSchema {
+function repairSchema(part: ResponsePart): LiveSchema {
   const tables = memberOf(part, "tables");
   return {
     ...defined({
@@ -109,7 +109,7 @@ function repairSchema(part: Part): LiveSchema {
   };
 }
 
-function repairTable(part: Part): LiveTable {
+function repairTable(part: ResponsePart): LiveTable {
   const settings = present(memberOf(part, "enabledPatchSettings"), memberOf(part, "enabled_patch_settings"));
   const columns = memberOf(part, "columns");
   return {
@@ -125,7 +125,7 @@ function repairTable(part: Part): LiveTable {
   };
 }
 
-function repairColumn(part: Part): LiveColumn {
+function repairColumn(part: ResponsePart): LiveColumn {
   return defined({
     nameInDestination: textUnder(part, "nameInDestination", "name_in_destination"),
     enabled: optionalFlagOf(memberOf(part, "enabled")),
@@ -134,14 +134,14 @@ function repairColumn(part: Part): LiveColumn {
   });
 }
 
-function textUnder(part: Part, camel: string, snake: string): string | undefined {
+function textUnder(part: ResponsePart, camel: string, snake: string): string | undefined {
   return optionalTextOf(present(memberOf(part, camel), memberOf(part, snake)));
 }
 
-const isAbsent = ({ value }: Part): boolean => value === undefined || value === null;
+const isAbsent = ({ value }: ResponsePart): boolean => value === undefined || value === null;
 
-const present = (first: Part, second: Part): Part => (isAbsent(first) ? second : first);
+const present = (first: ResponsePart, second: ResponsePart): ResponsePart => (isAbsent(first) ? second : first);
 
-function treeOf(part: Part): Tree {
+function treeOf(part: ResponsePart): Tree {
   return objectOf(part) as Tree;
 }

@@ -1,4 +1,4 @@
-import { type Call, notFound, requiredString, success } from "../../../../src/embedded/http/call.ts";
+import { notFound, requiredString, type ServedCall, success } from "../../../../src/embedded/http/call.ts";
 import type { RouteEntry } from "../../../../src/embedded/http/routes.ts";
 
 /** A note as the service stores it. */
@@ -10,7 +10,7 @@ export interface StoredNote {
 
 /** The calls of the service that notes need, on `stored`. Names are not unique: the same POST twice makes two notes. */
 export function noteRoutes(stored: StoredNote[]): readonly RouteEntry[] {
-  const noteOf = ({ params: { id = "" } }: Call): StoredNote => {
+  const noteOf = ({ params: { id = "" } }: ServedCall): StoredNote => {
     const found = stored.find((one) => one.id === id);
     if (found === undefined) throw notFound("note", id);
     return found;

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { DimsyncError } from "../../../../src/core/model/errors.ts";
 import { initGitRecords } from "../../../../src/core/records/git/init.ts";
 import type { Intent } from "../../../../src/core/records/history.ts";
-import { type Clock, systemClock } from "../../../../src/core/records/lease.ts";
+import { type LeaseClock, systemClock } from "../../../../src/core/records/lease.ts";
 import { gitEnv } from "../../../support/git/env.ts";
 import type { GitFault, GitHttp } from "../../../support/git/http.ts";
 import { git, gitRemote } from "../../../support/git/remote.ts";
@@ -102,7 +102,7 @@ describe("at each push", () => {
 });
 
 /** As `protocol`, with the errors of its writes; `sent`: what apply would have sent. */
-async function protocolWithErrors(store: HttpStore, folder: string, clock: Clock) {
+async function protocolWithErrors(store: HttpStore, folder: string, clock: LeaseClock) {
   const run = await begun(store.open({ folder, ttlMs: 20_000, clock }));
   const errors: unknown[] = [];
   const sent: string[] = [];
@@ -194,7 +194,7 @@ describe("from each push of the protocol on", () => {
 describe("a push that is never accepted", () => {
   async function refused(
     store: HttpStore,
-    options: { readonly ttlMs: number; readonly clock: Clock } = { ttlMs: 300_000, clock: testClock() },
+    options: { readonly ttlMs: number; readonly clock: LeaseClock } = { ttlMs: 300_000, clock: testClock() },
   ): Promise<DimsyncError> {
     const before = store.remote.tip(ref);
     const run = await begun(store.open(options));

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { andMore, blocks, type Content, code, type Html, html, joined, list, markupOf } from "../../../../src/core/render/html/html.ts";
+import { andMore, blocks, code, type Html, type HtmlContent, html, joined, list, markupOf } from "../../../../src/core/render/html/html.ts";
 
 const hostile = `</p><script>"'&\u202e`;
 const escaped = "&lt;/p&gt;&lt;script&gt;&quot;&#39;&amp;\\u202e";
 
 describe("the tag html", () => {
-  test.each<[string, Content, string]>([
+  test.each<[string, HtmlContent, string]>([
     ["escapes text", html`<p>${hostile}</p>`, `<p>${escaped}</p>`],
     ["escapes text in attributes", html`<a href=${hostile} title="${hostile}">`, `<a href="${escaped}" title="${escaped}">`],
     ["escapes texts in lists", html`${["<", ["&"]]}`, "&lt;&amp;"],

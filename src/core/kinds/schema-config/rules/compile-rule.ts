@@ -17,14 +17,14 @@ import { isSameMode } from "../../../model/sync-mode.ts";
 import { wantedLabels } from "../../patterns/labels.ts";
 import { type NodePatterns, nodePatterns } from "../../patterns/nodes.ts";
 
-export type Where = NonNullable<SchemaMatch["where"]>;
+type WhereClause = NonNullable<SchemaMatch["where"]>;
 export type Expected = Omit<SchemaExpectation, "match">;
 
 /** A rule with its own `match`, not one that uses a RuleSet. */
 type OwnRule = Exclude<SchemaRule, { readonly use: string }>;
 
 /** A rule and where it is written: in the SchemaConfig, or in a RuleSet that it uses. */
-export interface WrittenRule {
+export interface PlacedRule {
   readonly rule: OwnRule;
   /**
    * The cause of changes: the id, or "rule 3"; in a RuleSet "pii-columns rule 3". Counted from 1.
@@ -46,7 +46,7 @@ export interface CompiledRule {
   readonly match: SchemaMatch;
   /** Only columns with one of these labels. */
   readonly labels: readonly string[] | undefined;
-  readonly where: Where | undefined;
+  readonly where: WhereClause | undefined;
   readonly ignores: boolean;
   readonly set: (ColumnTree & TableTexts) | undefined;
   /** For an `expect` entry, which sets nothing. */
@@ -65,7 +65,7 @@ interface Compiled {
 }
 
 /** The attributes of each level that `where` can compare. A column has the syncMode of its table. */
-const attributes: readonly (readonly (keyof Where)[])[] = [
+const attributes: readonly (readonly (keyof WhereClause)[])[] = [
   ["enabled"],
   ["enabled", "syncMode"],
   ["enabled", "hashed", "isPrimaryKey", "syncMode"],
@@ -77,7 +77,7 @@ const assertable: readonly (readonly (keyof Expected)[])[] = [
 ];
 export const expectedKeys = everyName<keyof Expected>({ nameInDestination: true, syncMode: true, cursorField: true, isPrimaryKey: true });
 
-export function compileRule(written: WrittenRule): Compiled {
+export function compileRule(written: PlacedRule): Compiled {
   const { rule, owner, pointer } = written;
   const { rule: compiled, problems } = compileMatch(rule.match, written);
   const ignores = rule.ignore === true;
@@ -115,7 +115,7 @@ export function compileExpectation(
 }
 
 /** A rule that does nothing with what it matches. */
-function compileMatch(match: SchemaMatch, { name, owner, pointer }: Pick<WrittenRule, "name" | "owner" | "pointer">): Compiled {
+function compileMatch(match: SchemaMatch, { name, owner, pointer }: Pick<PlacedRule, "name" | "owner" | "pointer">): Compiled {
   const { ignoreCase, where } = match;
   const labels = wantedLabels(match.label);
   const { depth: named, parts } = nodePatterns(
@@ -127,7 +127,7 @@ function compileMatch(match: SchemaMatch, { name, owner, pointer }: Pick<Written
     return { rule: undefined, problems: [problemIn(owner, `${pointer}/match`, { code: "E_MATCH_LEVEL", message })] };
   }
   // `where` comes from JSON that the schema has checked: its keys are those of its type.
-  const problems = (Object.keys(where ?? {}) as (keyof Where)[])
+  const problems = (Object.keys(where ?? {}) as (keyof WhereClause)[])
     .filter((key) => !attributes[depth]?.includes(key))
     .map((key) =>
       problemIn(owner, `${pointer}/match/where/${key}`, {
@@ -144,7 +144,7 @@ function compileMatch(match: SchemaMatch, { name, owner, pointer }: Pick<Written
  * Whether the live node has these attributes. An attribute that the service did not return is
  * unknown and does not match.
  */
-export function holds(where: Where, node: LiveNode, syncMode: string | undefined): boolean {
+export function holds(where: WhereClause, node: LiveNode, syncMode: string | undefined): boolean {
   return (
     (where.enabled === undefined || where.enabled === node.enabled) &&
     (where.hashed === undefined || where.hashed === node.hashed) &&

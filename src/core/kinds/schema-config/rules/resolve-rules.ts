@@ -117,11 +117,11 @@ export function coversItself(entry: LiteralEntry, depth: Depth): boolean {
 }
 
 /** A rule, or a literal entry and its layer. */
-export type Step = { readonly by: ProgramRule; readonly entry?: undefined } | { readonly by: Layer; readonly entry: LiteralEntry };
+export type RuleStep = { readonly by: ProgramRule; readonly entry?: undefined } | { readonly by: Layer; readonly entry: LiteralEntry };
 
 /** What `resolve` applies, as a list in the same order. */
-export function steps(applied: readonly ProgramRule[], literals: Literals | undefined, layers: readonly Layer[]): readonly Step[] {
-  const found: Step[] = [];
+export function steps(applied: readonly ProgramRule[], literals: Literals | undefined, layers: readonly Layer[]): readonly RuleStep[] {
+  const found: RuleStep[] = [];
   let next = 0;
   for (const [layer, entry] of (literals ?? []).entries()) {
     for (let rule = applied[next]; rule !== undefined && rule.layer <= layer; rule = applied[++next]) found.push({ by: rule });

@@ -3,7 +3,7 @@ import { addAll } from "../../../model/maps.ts";
 import type { Problem } from "../../../model/problem.ts";
 import { didYouMean } from "../../../text/suggest.ts";
 import { isRuleSet } from "../../manifests.ts";
-import type { WrittenRule } from "./compile-rule.ts";
+import type { PlacedRule } from "./compile-rule.ts";
 
 export type RuleSets = ReadonlyMap<string, Manifest<RuleSetSpec>>;
 
@@ -15,7 +15,7 @@ export function ruleSetsIn(manifests: readonly Manifest[]): RuleSets {
 const maxRules = 20_000;
 
 interface SplicedRules {
-  readonly rules: readonly WrittenRule[];
+  readonly rules: readonly PlacedRule[];
   readonly problems: readonly Problem[];
 }
 
@@ -29,7 +29,7 @@ export function spliceRules(
   sets: RuleSets,
   isUnread: (name: string) => boolean = () => false,
 ): SplicedRules {
-  const rules: WrittenRule[] = [];
+  const rules: PlacedRule[] = [];
   const problems: Problem[] = [];
   const splice = (owner: Manifest<Partial<RuleSetSpec>>, route: readonly string[]): void => {
     for (const [index, rule] of (owner.spec.rules ?? []).entries()) {

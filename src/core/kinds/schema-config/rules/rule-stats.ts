@@ -16,7 +16,7 @@ export interface Warning {
   readonly code: "W_HASHES_PRIMARY_KEY" | "W_CURSOR_MISSING" | "W_RESYNC" | "W_CURSOR_UNKNOWN";
   readonly by: ValueSource;
   /** Columns or tables, depending on the code. */
-  readonly nodes: Sample;
+  readonly nodes: NodeSample;
 }
 
 /** Of one integration. Arrays by rule have the positions of `program.rules`, arrays by pattern those of `program.patterns`. */
@@ -103,14 +103,14 @@ export function finishStats({ scopes, ...stats }: RunningStats): RuleStats | und
 const examples = 5;
 
 /** Any number of nodes: how many, and the first ones by name. Mutable while one tree is walked. */
-export interface Sample {
+export interface NodeSample {
   count: number;
   readonly first: NodePath[];
 }
 
-export const emptySample = (): Sample => ({ count: 0, first: [] });
+export const emptySample = (): NodeSample => ({ count: 0, first: [] });
 
-export function addTo(sample: Sample, path: NodePath): void {
+export function addTo(sample: NodeSample, path: NodePath): void {
   sample.count++;
   const at = sample.first.findIndex((other) => comparePaths(path, other) < 0);
   if (at === -1 && sample.first.length >= examples) return;
@@ -119,5 +119,5 @@ export function addTo(sample: Sample, path: NodePath): void {
 }
 
 /** "public.users.id, public.users.key and 12 more columns" */
-export const sampleText = ({ count, first }: Sample, one: string): string =>
+export const sampleText = ({ count, first }: NodeSample, one: string): string =>
   andMore(first.map(nodeText), one, { shown: examples, total: count });

@@ -4,7 +4,7 @@ import { isObject } from "../../../model/json/json.ts";
 import { type Action, type Attribution, type Item, isOfRelation } from "../../../model/plan.ts";
 import { andMore, grouped, joinParts } from "../../../text/lists.ts";
 import { actionSigns } from "../../../text/signs.ts";
-import { type Call, type ChangeBlock, code, id, type Line, muted, name, ref, type Tone } from "../../blocks.ts";
+import { type CallGroup, type ChangeBlock, code, id, type Line, muted, name, ref, type Tone } from "../../blocks.ts";
 import { attributionText, commonTrace } from "../attribution.ts";
 import { exposedText, isAlarm, riskCount, type Words } from "../words.ts";
 import { causeText, changeLines } from "./changes.ts";
@@ -210,12 +210,12 @@ function alertText(count: number, where: readonly string[], words: Words): strin
   return `${joinParts([exposedText(count), andMore(where, "integration", { shown: mostExposing })], ": ")}.`;
 }
 
-function callsOf(items: readonly Item[], words: Words): readonly Call[] {
+function callsOf(items: readonly Item[], words: Words): readonly CallGroup[] {
   if (words.kind === "DriftReport") return [];
   const requests = items.flatMap((item) => item.requests);
   const byPath = grouped(requests, ({ method, path }) => `${method} ${path}`);
   const isShort = byPath.length <= mostPaths;
-  return (isShort ? byPath : grouped(requests, ({ method }) => method)).map((same): Call => {
+  return (isShort ? byPath : grouped(requests, ({ method }) => method)).map((same): CallGroup => {
     const [{ method, path }] = same;
     const times = same.length === 1 ? "" : isShort ? `${same.length} ×` : String(same.length);
     return { times, text: isShort ? `${method} ${path}` : method, requests: same };
