@@ -30,7 +30,8 @@ function parsed(body: Buffer, where: AnsweredCall): JsonValue {
   if (body.length === 0) throw malformed(where, "", "is empty");
   // ASCII is not decoded but copied, to memory outside the heap.
   const encoding = isAscii(body) ? "latin1" : "utf8";
-  if (encoding === "utf8" && !isUtf8(body)) throw malformed(where, "", "is not UTF-8 text");
+  if (encoding === "utf8" && !isUtf8(body))
+    throw malformed(where, "", "is not UTF-8 text; a proxy may have compressed it in a way that dimsync cannot decode");
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
   try {
     return parseResponse(body.toString(encoding, start), body) as JsonValue;
