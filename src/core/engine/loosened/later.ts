@@ -13,7 +13,7 @@ import {
 import { type IntegrationNames, labelScopes, withIntegrations } from "../../kinds/select.ts";
 import { canonicalJson, type JsonValue } from "../../model/json/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
-import { getOrAdd, once } from "../../model/maps.ts";
+import { getOrAdd, groupBy, once } from "../../model/maps.ts";
 import type { NodePath } from "../../model/nodes.ts";
 import { levelNames, nodesAt } from "../../model/schema-tree.ts";
 import type { Patterns } from "../../model/specs.generated.d.ts";
@@ -86,7 +86,7 @@ interface NamedTable {
 interface Limits extends Readonly<Record<keyof Match, number>> {
   readonly withAll: number;
 }
-const ofRules: Limits = { schema: 8, table: 100, column: 1_500, withAll: 200 };
+const ofRules: Limits = { schema: 8, table: 100, column: 1_000, withAll: 200 };
 /** Policies are asked about every table. */
 const ofPolicies: Limits = { schema: 4, table: 16, column: 400, withAll: 50 };
 const mostIntegrations = 24;
@@ -171,6 +171,9 @@ interface LaterLoss extends LostNode {
   readonly integration?: string;
 }
 
+/** By what kept them. */
+type Losses = ReadonlyMap<string, readonly LostNode[]>;
+
 /** Asks both sides about what comes later. */
 export function askLater(sides: Sides, accounts: { readonly before: Account; readonly now: Account }, areLabelsChanged: boolean) {
   const isChanged = areLabelsChanged || textOf(sides.base) !== textOf(sides.head);
@@ -184,15 +187,17 @@ export function askLater(sides: Sides, accounts: { readonly before: Account; rea
     return { integrations, before: withIntegrations(accounts.before, integrations), now: withIntegrations(accounts.now, integrations) };
   });
   const [real, later] = [once(() => unitsOf(accounts)), once(() => unitsOf(made()))];
-  const known = new Map<object, Map<object | undefined, readonly LostNode[]>>();
-  const nodesOf = (change: LostChange): readonly LostNode[] =>
+  // Integrations with the same rules lose the same.
+  const known = new Map<object, Map<object | undefined, Losses>>();
+  const lossesOf = (change: LostChange): Losses =>
     getOrAdd(
-      getOrAdd(known, change.before.rules.root, () => new Map<object | undefined, readonly LostNode[]>()),
+      getOrAdd(known, change.before.rules.root, () => new Map<object | undefined, Losses>()),
       change.now?.rules.root,
       () => {
         const { before, now } = change;
-        if (now !== undefined && !areLabelsChanged && settingsOf(before) === settingsOf(now)) return [];
-        return trees().flatMap((tree) => lostNodes(change, withoutAlike(change, tree)));
+        if (now !== undefined && !areLabelsChanged && settingsOf(before) === settingsOf(now)) return new Map();
+        const nodes = trees().flatMap((tree) => lostNodes(change, withoutAlike(change, tree)));
+        return groupBy(nodes, ({ key, cause: { rule = "", place } }) => `${key} ${rule} ${place.file} ${place.document} ${place.pointer}`);
       },
     );
   const lost = new Map<string, LaterLoss>();
@@ -206,9 +211,9 @@ export function askLater(sides: Sides, accounts: { readonly before: Account; rea
     const [before, now] = [units.before.get(id), units.now.get(id)];
     if (before === undefined) return;
     if (now !== undefined) for (const draft of looserModes(before, now)) modes.set(`${draft.subject} ${draft.message}`, draft);
-    for (const node of nodesOf({ before, now })) {
-      const by = canonicalJson([node.key, node.cause.rule ?? "", node.cause.place]);
-      if (!lost.has(by) && !isToday(node.path)) lost.set(by, { ...node, ...of });
+    for (const [cause, nodes] of lossesOf({ before, now })) {
+      const node = lost.has(cause) ? undefined : nodes.find(({ path }) => !isToday(path));
+      if (node !== undefined) lost.set(cause, { ...node, ...of });
     }
   };
   return {

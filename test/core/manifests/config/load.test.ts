@@ -130,6 +130,7 @@ describe("settings", () => {
     const { settings, folder } = await load(files);
     expect(settings).toEqual({
       target: "prod",
+      targets: ["prod"],
       baseUrl: "https://api.example.com",
       apiKey: { $secret: { env: "PROD_KEY" } },
       apiKeyPlace: { file: "dimsync.yaml", document: 0, pointer: "/targets/prod/apiKey" },
