@@ -659,7 +659,7 @@ const keeping = fc
           ),
       ),
   );
-const judged = (live: LiveSchemas) => ({ since: "2026-11-02T08:00:00.000Z", among: namesBeside(live), isGivenUp: () => false });
+const judged = (live: LiveSchemas) => ({ since: "2026-11-02T08:00:00.000Z", among: namesBeside(live, new Map()), isGivenUp: () => false });
 /** Some schemas have fewer tables, and some tables fewer columns. */
 const uneven = fc.tuple(tree, fc.array(fc.tuple(fc.constantFrom(...tablePaths), fc.constantFrom("b", "c", "u")))).map(([live, fewer]) => {
   const copy = structuredClone(live);
@@ -752,7 +752,7 @@ test("the digests beside a node are those of its own names", () => {
   fc.assert(
     fc.property(fc.array(uneven, { minLength: 1, maxLength: 3 }), (trees) => {
       for (const live of trees) {
-        const beside = namesBeside(live);
+        const beside = namesBeside(live, new Map());
         for (const [schema, name] of tablePaths) {
           const { schema: ofSchema, table: ofTable } = nodesAt(live, [schema, name]);
           if (ofTable === undefined) continue;

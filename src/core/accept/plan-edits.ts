@@ -65,7 +65,10 @@ export function planEdits(report: Plan, { manifests, locate }: ProjectManifests)
 }
 
 const ofChange = ({ address }: Pick<Step, "address">, { path, before, after, origin, attribution }: Change): ReportedDifference => ({
-  ...{ address, path, desired: after, live: before },
+  address,
+  path,
+  desired: after,
+  live: before,
   ...defined({ origin, attribution }),
 });
 

@@ -168,7 +168,7 @@ function ask(seen: SeenIntegration, checks: readonly Check[]): void {
 }
 
 /** Shows the checks the integrations that no pair stands for and that they must see. */
-function seeOthers(compared: ReadonlySet<string>, { run, checks, needs }: Pick<PairsInput, "run" | "checks" | "needs">) {
+function seeOthers(seen: ReadonlySet<string>, { run, checks, needs }: Pick<PairsInput, "run" | "checks" | "needs">) {
   const limit = pLimit(run.project.settings.client.concurrency);
   const see = async ({ id, address }: Pick<SeenIntegration, "id" | "address">, { columns }: Check): Promise<Compared> => {
     try {
@@ -184,7 +184,7 @@ function seeOthers(compared: ReadonlySet<string>, { run, checks, needs }: Pick<P
       return { found: { ...emptyDiff, problems: [failedRead(error, address)] }, failed: true };
     }
   };
-  return Promise.all(checks.flatMap((check) => (check.others?.(compared) ?? []).map((other) => limit(() => see(other, check)))));
+  return Promise.all(checks.flatMap((check) => (check.others?.(seen) ?? []).map((other) => limit(() => see(other, check)))));
 }
 
 /** The same for all units: the problem names the request and the reason. */

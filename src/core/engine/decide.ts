@@ -38,10 +38,10 @@ export function decide(run: Run, stations: Stations): Plan {
   const { project, scope } = run;
   const { earlier, account, reviewed, comparison, found, git } = stations;
   const complete = isKnown(stations);
-  const compared = [...comparison.differences, ...found.differences];
+  const differences = [...comparison.differences, ...found.differences];
   const hasLost = account.problems.some(({ code }) => code === "E_NO_MANIFESTS");
   const findings: Findings = {
-    differences: [...compared, unreportedUnknowns(compared, earlier)],
+    differences: [...differences, unreportedUnknowns(differences, earlier)],
     problems: [
       ...project.problems.filter(({ code }) => code !== "W_NO_MANIFESTS" || !hasLost),
       ...account.problems,
@@ -52,8 +52,8 @@ export function decide(run: Run, stations: Stations): Plan {
     equal: comparison.equal,
     unmanaged: found.unmanaged,
     ...defined({ loosened: found.loosened, released: found.released, covered: found.covered }),
-    ...columnsOf(run, compared),
-    ...(run.kind === "Plan" ? defined({ kept: keptIn(compared) }) : {}),
+    ...columnsOf(run, differences),
+    ...(run.kind === "Plan" ? defined({ kept: keptIn(differences) }) : {}),
     policy: found.policy,
     exemptions: found.exemptions ?? [],
     readCalls: run.calls(),

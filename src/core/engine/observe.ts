@@ -40,7 +40,11 @@ export async function observe(run: Run, earlier: Recovered): Promise<Account> {
   const comparable = hasErrors ? [] : manifestsInScope(project.manifests, scope);
   const policies = checkedPolicies(run);
   const account = await observeAccount({
-    ...{ project, comparable, ignored, records: run.records(), reads: run.reads },
+    project,
+    comparable,
+    ignored,
+    records: run.records(),
+    reads: run.reads,
     alsoNeeded: listsOf(policies),
     run: { ...runView(run, earlier), review: run.review },
   });
@@ -93,7 +97,9 @@ interface BaseInput {
 function observeBase(base: NonNullable<PlanOptions["base"]>, { run, earlier, now }: BaseInput): Promise<Account> {
   const kindsNow = new Set(now.comparable.map(({ kind }) => kind));
   return observeAccount({
-    ...{ project: { ...base, settings: run.project.settings }, records: run.records(), reads: run.reads },
+    project: { ...base, settings: run.project.settings },
+    records: run.records(),
+    reads: run.reads,
     // What a whole plan no longer has may be of any kind. Names may have changed since, so all of a kind are needed.
     comparable: run.scope === everything ? base.manifests : base.manifests.filter(({ kind }) => kindsNow.has(kind)),
     ignored: ignoring(base.settings?.ignore ?? [], run.today).ignored,

@@ -31,7 +31,9 @@ export const blockedStep = ({ address, ...why }: Blocked): Unsent => unsent(addr
 
 export const waitingStep = ({ address, verb, waitsFor, liveId, why, desired }: Deferred): Unsent =>
   unsent(address, "waits", {
-    ...{ verb, waitsFor, ...defined({ liveId }) },
+    verb,
+    waitsFor,
+    ...defined({ liveId }),
     changes: [{ path: "", after: desired, risk: "neutral" }],
     why: why === undefined ? undefined : { message: why },
   });

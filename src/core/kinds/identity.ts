@@ -140,7 +140,10 @@ export function unitPerManifest<Spec>(
 }
 
 export const waitingCreate = (address: Address, waitsFor: readonly Address[], desired: JsonValue): Deferred => ({
-  ...{ verb: "create", address, waitsFor, desired },
+  verb: "create",
+  address,
+  waitsFor,
+  desired,
   later: desired === null ? [] : ["POST"],
 });
 

@@ -205,7 +205,10 @@ export function withIntegrations(account: Account, made: ReadonlyMap<string, Int
       ...account,
       list: accountLists(new Map([[integrations.name, live]])),
       manifests: [...account.manifests.filter((one) => !isIntegration(one)), ...manifests],
-      ...{ bindings: new Map(), earlierCreates: [], goneIds: new Set<string>(), fresh: new Set<string>() },
+      bindings: new Map(),
+      earlierCreates: [],
+      goneIds: new Set<string>(),
+      fresh: new Set<string>(),
     },
     new Map(manifests.map(({ address, id = "" }) => [address, { state: "found", id, by: "pin" } as const])),
   );

@@ -47,6 +47,15 @@ interface Visitor<Schema extends SchemaEntryLike> {
   readonly column?: (entry: ColumnOf<Schema>, path: ColumnPath, table: TableOf<Schema>, schema: Schema) => void;
 }
 
+/** Whether the node is enabled and not hashed. What is not known counts as readable. */
+export const isReadable = ({
+  enabled,
+  hashed,
+}: {
+  readonly enabled?: boolean | undefined;
+  readonly hashed?: boolean | undefined;
+}): boolean => enabled !== false && hashed !== true;
+
 /** Whether a node may be enabled. What is not known counts as enabled, so that its columns are protected. */
 export const isEnabled = ({ enabled }: { readonly enabled?: boolean }): boolean => enabled !== false;
 

@@ -67,7 +67,16 @@ interface OpenRun extends Pick<Run, "records" | "git"> {
 export async function startRun(project: Project, start: RunStart, { client, records, git }: OpenRun): Promise<Run> {
   const { env, signal, onProgress, clock = systemClock, options = {}, kind = "Plan" } = start;
   return {
-    ...{ project, options, kind, records, git, version, env, signal, onProgress, clock },
+    project,
+    options,
+    kind,
+    records,
+    git,
+    version,
+    env,
+    signal,
+    onProgress,
+    clock,
     scope: options.scope ?? everything,
     reads: cachedReads(withColumnProgress(client.asReadOnly(signal), onProgress)),
     calls: client.calls,

@@ -120,7 +120,8 @@ const record = members<Omit<Binding, "id">>({ sent: digests, secretVersion: opti
 const binding = members<Binding>({ id: text, sent: digests, secretVersion: optional(count) });
 const intentMembers = {
   ...{ runId: text, address: text, kind: text, method: text, path: text, naturalKey: digests, bodyDigest: text },
-  ...{ record: optional(record), at: text },
+  record: optional(record),
+  at: text,
 };
 const openIntent = members<OpenIntent>({ entryId: text, ...intentMembers, answeredId: optional(text) });
 const createdEntry = members<CreatedEntry>({ entryId: text, id: text, naturalKey: digests });
@@ -138,7 +139,10 @@ const never: Reader<true> = () => {
 const keptTable: Reader<KeptTable> = listOf(
   members<KeptTable[number]>({
     as: oneOf(["hashed", "disabled"]),
-    ...{ by: address, since: text, columns: optional(listOf(text)), among: optional(listOf(text)) },
+    by: address,
+    since: text,
+    columns: optional(listOf(text)),
+    among: optional(listOf(text)),
     isPlanned: optional(never),
   }),
 );

@@ -180,7 +180,9 @@ const recordsOf = (project: Project, env: Environment) =>
       forgotten,
       applied: [...applied.values()],
       unlocked,
-      ...{ kept, givenUp, commit: appliedCommit },
+      kept,
+      givenUp,
+      commit: appliedCommit,
       ...Object.fromEntries(rememberedParts.map((part) => [part, byKey(state[part])])),
     };
     const holder = lease === undefined ? undefined : [describeLease(lease), lease.reason].filter((text) => text !== undefined).join(": ");

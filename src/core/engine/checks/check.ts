@@ -65,8 +65,8 @@ export interface Asked {
 export interface Check {
   /** The tables of an integration of which it needs the columns; undefined: none. */
   readonly columns?: (id: string) => TableTest | undefined;
-  /** Integrations that no pair stands for, and that it must see, too. `compared`: ids of those that were seen. */
-  readonly others?: (compared: ReadonlySet<string>) => readonly Pick<SeenIntegration, "id" | "address">[];
+  /** Integrations that no pair stands for, and that it must see, too. `seen`: ids of those that a pair stands for. */
+  readonly others?: (seen: ReadonlySet<string>) => readonly Pick<SeenIntegration, "id" | "address">[];
   readonly pair?: (pair: ComparedPair) => void;
   /** The questions of all checks are asked in one walk. */
   readonly tree?: (seen: SeenIntegration) => Asked | undefined;

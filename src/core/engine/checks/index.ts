@@ -11,6 +11,6 @@ import { checkUnmatched } from "./unmatched.ts";
 /** All checks, in the order in which they end: what one found is known to those after it. */
 export function startChecks(input: CheckInput): readonly Check[] {
   const always = [checkUnmatched, checkPolicies, checkReviewedColumns, checkUnmanaged];
-  const compared = [checkLoosened, checkLabels, checkCoverage, checkKept];
-  return [...(input.account.isStopped ? [] : compared), ...always].map((start) => start(input));
+  const whole = [checkLoosened, checkLabels, checkCoverage, checkKept];
+  return [...(input.account.isStopped ? [] : whole), ...always].map((start) => start(input));
 }

@@ -57,7 +57,7 @@ export function checkPolicies({ run, account }: CheckInput): Check {
   const { evaluator, namesOf } = policyRun;
   return {
     columns: (id) => evaluator.columnsNeeded(namesOf(id)),
-    others: (compared) => othersOf(policyRun, compared),
+    others: (seen) => othersOf(policyRun, seen),
     tree: (seen) => askPolicies(policyRun, seen),
     end({ differences, complete }) {
       const isKnown = complete && account.isComplete && !account.isStopped;
@@ -166,12 +166,12 @@ function otherTarget({ collected, namesOf, labelsOf }: PolicyRun, { id, address,
 }
 
 /** The integrations of the scope that have a manifest and no SchemaConfig, and that a policy selects. */
-function othersOf({ run, account, evaluator, namesOf, configured }: PolicyRun, compared: ReadonlySet<string>) {
+function othersOf({ run, account, evaluator, namesOf, configured }: PolicyRun, seen: ReadonlySet<string>) {
   if (account.isStopped) return [];
   const isInScope = (...addresses: readonly Address[]): boolean => addresses.some((address) => run.scope.item(address, account));
   return [...account.naming.manifests].flatMap(([id, manifest]) => {
     const address = schemasAddress(nameInAddresses(id, account));
-    const isOther = !compared.has(id) && (run.kind === "DriftReport" || !configured.has(id));
+    const isOther = !seen.has(id) && (run.kind === "DriftReport" || !configured.has(id));
     return isOther && isInScope(manifest.address, address) && evaluator.selects(namesOf(id)) ? [{ address, id }] : [];
   });
 }

@@ -1,6 +1,6 @@
 import type { LiveColumn, LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree } from "../../model/manifest.ts";
-import { comparePaths, type Depth, isEnabled } from "../../model/schema-tree.ts";
+import { comparePaths, type Depth, isEnabled, isReadable } from "../../model/schema-tree.ts";
 import {
   checkColumnChanges,
   checkExpectations,
@@ -255,11 +255,8 @@ function isExposed(changes: readonly NodeChange[], column: LiveColumn, { replica
     if (change.key === "enabled") enabled = change.after;
     else if (change.key === "hashed") hashed = change.after;
   }
-  return replicated && isReadable(enabled, hashed) && !(wasReplicated && isReadable(column.enabled, column.hashed));
+  return replicated && isReadable({ enabled, hashed }) && !(wasReplicated && isReadable(column));
 }
-
-/** What is not known counts as readable. */
-const isReadable = (enabled: boolean | undefined, hashed: boolean | undefined): boolean => enabled !== false && hashed !== true;
 
 function resolveNode(walk: Walk, match: CachedMatch, literals: Literals | undefined, depth: Depth): Resolution {
   countMatch(walk.stats, match);

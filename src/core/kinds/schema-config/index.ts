@@ -204,13 +204,17 @@ interface KeptInput {
 }
 
 /** What is kept of the integration, if the run records it. */
-function keptOf({ liveId }: SchemaConfigUnit, { tree, evaluation: { keeper }, account, obligations }: KeptInput): Pick<DiffResult, "kept"> {
+function keptOf(
+  { liveId, rules }: SchemaConfigUnit,
+  { tree, evaluation: { keeper }, account, obligations }: KeptInput,
+): Pick<DiffResult, "kept"> {
   const before = account.kept.get(liveId);
   if (keeper === undefined) return {};
   const live = account.list(integrations).byId.get(liveId);
   const identity = [live?.name, live?.source?.name, live?.source?.type, live?.destination?.id].map((one) => one ?? "");
   const isGivenUp = ({ path, as }: KeptBefore): boolean => obligations?.hasEnded(path, as) === true;
-  const schemas = keptNow(before?.schemas, keeper.tables, { since: account.now, among: namesBeside(tree), isGivenUp });
+  const among = namesBeside(tree, rules.columnDigests);
+  const schemas = keptNow(before?.schemas, keeper.tables, { since: account.now, among, isGivenUp });
   return schemas.size === 0 && before === undefined ? {} : { kept: { id: liveId, identity, schemas } };
 }
 

@@ -4,12 +4,13 @@ import { type KeptIntegration, type KeptTable, namesDigest, newNames } from "../
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { type NodePath, nodePath, nodePointer } from "../../model/nodes.ts";
-import { isEnabled, nodesAt } from "../../model/schema-tree.ts";
+import { isEnabled, isReadable, nodesAt } from "../../model/schema-tree.ts";
 import { andMore } from "../../text/lists.ts";
 import { nodeText } from "../../text/paths.ts";
 import { giveUpCommand } from "../../text/shell.ts";
 import type { Account, DiffResult } from "../kind.ts";
 import { integrations } from "../lists.ts";
+import type { RuleCache } from "./rules/rule-cache.ts";
 import { managedAt, managedEnabled } from "./scan.ts";
 import type { SchemaConfigUnit } from "./units.ts";
 
@@ -126,7 +127,7 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
       // The selector's own finding counts its columns.
       if (keepsByManifests(rules, tree, path) || hasLeft(nodes.by)) return "held";
       if (isGivenUp(path, nodes)) return "ended";
-      if (!isReadable(node, path.length === 3)) return "held";
+      if (!isReadable(node)) return "held";
       return {
         instruction: `${nodeText(path)} is readable (${what}), and ${nodes.by} no longer matches it. Match it again, or give it up:`,
       };
@@ -141,9 +142,6 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
     return { instruction: `${goneAt} is gone${it} (${what}), and ${found}. Add a rule for what is new, or give it up:` };
   };
 }
-
-const isReadable = ({ enabled, hashed }: { readonly enabled?: boolean; readonly hashed?: boolean }, isColumn: boolean): boolean =>
-  enabled !== false && !(isColumn && hashed === true);
 
 /** Whether manifests keep the node, or a node above it. It need not be live. */
 function keepsByManifests(rules: SchemaConfigUnit["rules"] | undefined, tree: LiveSchemas, [schema, table, column]: NodePath): boolean {
@@ -221,15 +219,18 @@ function hasReadable(rules: SchemaConfigUnit["rules"] | undefined, tree: LiveSch
     isEnabled(one) &&
     (one.columns === undefined
       ? isOpen([schema, name])
-      : Object.entries(one.columns).some(([of, value]) => isReadable(value, true) && isOpen([schema, name, of])));
+      : Object.entries(one.columns).some(([of, value]) => isReadable(value) && isOpen([schema, name, of])));
   if (table === undefined) return Object.entries(live.schema.tables).some(([name, one]) => inTable(name, one));
   if (live.table === undefined || !isEnabled(live.table)) return false;
   if (column === undefined) return inTable(table, live.table);
-  return live.column !== undefined && isReadable(live.column, true) && isOpen(path);
+  return live.column !== undefined && isReadable(live.column) && isOpen(path);
 }
 
 /** The digests of the names beside the nodes of a table. The same value for tables with the same names. */
-export function namesBeside(tree: LiveSchemas): (schema: string, table: string | undefined) => readonly string[] {
+export function namesBeside(
+  tree: LiveSchemas,
+  known: RuleCache["columnDigests"],
+): (schema: string, table: string | undefined) => readonly string[] {
   const ofSchemas = [namesDigest(Object.keys(tree))];
   const ofTables = new Map<string, readonly string[]>();
   const ofColumns = new Map<string, Map<string | undefined, readonly string[]>>();
@@ -238,7 +239,7 @@ export function namesBeside(tree: LiveSchemas): (schema: string, table: string |
     const { tables = {} } = own(tree, schema) ?? {};
     const above = getOrAdd(ofTables, schema, () => [...ofSchemas, namesDigest(Object.keys(tables))]);
     const columns = own(tables, table)?.columns;
-    const digest = columns === undefined ? undefined : columnsDigest(Object.keys(columns));
+    const digest = columns === undefined ? undefined : columnsDigest(Object.keys(columns), known);
     return getOrAdd(
       getOrAdd(ofColumns, schema, () => new Map<string | undefined, readonly string[]>()),
       digest,
@@ -247,17 +248,16 @@ export function namesBeside(tree: LiveSchemas): (schema: string, table: string |
   };
 }
 
-// A fleet has many tables with the same columns, and comparing names is faster than hashing them.
-const knownColumns = new Map<string, { readonly names: readonly string[]; readonly digest: string }>();
 const mostKnown = 1_000;
 
-function columnsDigest(names: readonly string[]): string {
+/** A fleet has many tables with the same columns, and comparing names is faster than hashing them. */
+function columnsDigest(names: readonly string[], known: RuleCache["columnDigests"]): string {
   const key = `${names.length} ${names[0] ?? ""}`;
-  const known = knownColumns.get(key);
-  if (known?.names.every((name, index) => name === names[index]) === true) return known.digest;
-  if (knownColumns.size >= mostKnown) knownColumns.clear();
+  const last = known.get(key);
+  if (last?.names.every((name, index) => name === names[index]) === true) return last.digest;
+  if (known.size >= mostKnown) known.clear();
   const digest = namesDigest(names);
-  knownColumns.set(key, { names, digest });
+  known.set(key, { names, digest });
   return digest;
 }
 
@@ -277,7 +277,7 @@ export function readableElsewhere(before: KeptIntegration, tree: LiveSchemas): r
           if (node === undefined && !isUnknown) for (const name of replacements(path, nodes).names) found.add(name);
           const at = [live.schema, ...(table === undefined ? [] : [live.table])];
           const isOpen = at.every((node) => node !== undefined && isEnabled(node));
-          const isShut = column !== undefined && !isUnknown && (live.column === undefined || !isReadable(live.column, true));
+          const isShut = column !== undefined && !isUnknown && (live.column === undefined || !isReadable(live.column));
           if (isOpen && !isShut) found.add(nodeText(path));
         }
   return [...found];

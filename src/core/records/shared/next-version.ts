@@ -71,7 +71,9 @@ export async function nextAttempt<V extends Version>(work: Work<V>): Promise<Att
   const unlocked = takesOver(work, lease) ? work.ended : undefined;
   const draft = {
     facts: begins(work, lease) ? facts : facts.filter(({ type }) => type !== "applied"),
-    ...{ runId, runUrl, subject },
+    runId,
+    runUrl,
+    subject,
     ...(lease === undefined ? {} : { lease }),
     ...(unlocked === undefined ? {} : { unlocked }),
   };

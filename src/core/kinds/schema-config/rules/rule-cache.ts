@@ -20,6 +20,8 @@ export interface RuleCache {
   readonly labelled: Map<ColumnLabel, Map<ProgramRule, ProgramRule>>;
   /** Equal ones are one object: each table that a file labels is a scope, and most of their columns have the same rules. */
   readonly counted: Map<string, CountedMatch>;
+  /** The last names of columns with this number and first name, and their digest. */
+  readonly columnDigests: Map<string, { readonly names: readonly string[]; readonly digest: string }>;
 }
 
 /** What a match is counted as. */
@@ -87,7 +89,7 @@ const maxVariants = 100;
 const maxScopes = 5_000;
 
 export function newRuleCache(program: RuleProgram): RuleCache {
-  const cache = { program, scopes: new Map(), labelled: new Map(), counted: new Map() };
+  const cache = { program, scopes: new Map(), labelled: new Map(), counted: new Map(), columnDigests: new Map() };
   return { ...cache, root: scopeWith(cache, { depth: 0, ignoring: [], rules: program.rules, labels: undefined }) };
 }
 
