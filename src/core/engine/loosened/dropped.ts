@@ -9,129 +9,114 @@ import { locationIn, type Manifest } from "../../model/manifest.ts";
 import { below } from "../../model/problem.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import { visible } from "../../text/control-characters.ts";
-import { counted } from "../../text/counts.ts";
+import { counted, durationText } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { nodeText } from "../../text/paths.ts";
 import type { Draft, Review } from "./entry.ts";
 
 // What checks, repairs or reports less than at the base, although no rule or policy of it changes.
 
-/** A value of a target or manifest. `order`: its values from the weakest. */
-interface Field<Of> {
+/** Something that a target or manifest asks for. Only what has the same key on both sides is compared. */
+interface Asked {
+  readonly key: string;
+  readonly subject: string;
   readonly name: string;
-  readonly of: (from: Of) => unknown;
-  readonly order: readonly unknown[] | ((before: number, now: number) => boolean);
+  readonly value: unknown;
+  /** Less is weaker. */
+  readonly strength: number;
+  readonly place: Draft["place"];
+  /** Whether it is an assertion, which is weaker if it is gone; what else is gone went with its manifest. */
+  readonly isAssertion?: true;
 }
 
-const ofTarget: readonly Field<Settings>[] = [
-  { name: "service.extended", of: ({ extended }) => extended === true, order: [false, true] },
-  { name: "service.lists", of: ({ completeLists }) => (completeLists === true ? "complete" : "not set"), order: ["complete", "not set"] },
-  { name: "notify", of: ({ notify }) => (notify === undefined ? "not set" : "set"), order: ["not set", "set"] },
-  { name: "controller.mode", of: ({ controller }) => controller?.mode ?? "not set", order: ["not set", "report", "protect"] },
-  {
-    name: "controller.every, in minutes",
-    of: ({ controller }) => (controller?.everyMs ?? 0) / 60_000,
-    order: (before, now) => now > before,
-  },
+type Side = Pick<Review["base"], "manifests" | "settings">;
+
+/** A row for each field: its values from the weakest. */
+const ofTarget: readonly (readonly [name: string, of: (settings: Settings) => unknown, order: readonly unknown[]])[] = [
+  ["service.extended", ({ extended }) => extended === true, [false, true]],
+  ["service.lists", ({ completeLists }) => (completeLists === true ? "complete" : "not set"), ["complete", "not set"]],
+  ["notify", ({ notify }) => (notify === undefined ? "not set" : "set"), ["not set", "set"]],
+  ["controller.mode", ({ controller }) => controller?.mode ?? "not set", ["not set", "report", "protect"]],
 ];
+const missingOrder = ["ignore", "warn", "nowhere", "error"];
 
-const ofManifest: readonly Field<Manifest>[] = [
-  { name: "exclusive", of: (one) => isTag(one) && one.spec.exclusive === true, order: [false, true] },
-  {
-    name: "missing",
-    of: (one) => (isSchemaConfig(one) ? (one.spec.missing ?? (one.spec.integrations === undefined ? "error" : "nowhere")) : ""),
-    order: ["ignore", "warn", "nowhere", "error"],
-  },
-];
-
-const isWeaker = <Of>({ of, order }: Field<Of>, before: Of, now: Of): boolean => {
-  const [was, is] = [of(before), of(now)];
-  if (typeof order !== "function") return order.indexOf(is) < order.indexOf(was);
-  return typeof was === "number" && typeof is === "number" && order(was, is);
-};
-
-const textOf = <Of>({ name, of }: Field<Of>, before: Of, now: Of): string => `${name}: ${of(before)} at the base, ${of(now)} now.`;
-
-/** `accounts`: a manifest that was renamed is the one with the same live object. */
-export function droppedChecks({ base, head }: Review, accounts: { readonly before: Account; readonly now: Account }): readonly Draft[] {
-  const dropped = (subject: string, message: string, place: Draft["place"]): Draft => ({
-    code: "check-dropped",
-    subject,
-    message,
-    at: "base",
-    place,
-  });
-  const pairs = base.manifests.flatMap((before) => {
-    const idIn = (account: Account, { address }: Manifest): string | undefined => {
-      const identity = account.identities.get(address);
-      return identity?.state === "found" ? identity.id : undefined;
-    };
-    const id = idIn(accounts.before, before);
-    const isSame = (one: Manifest): boolean => one.kind === before.kind && id !== undefined && idIn(accounts.now, one) === id;
-    const now = head.manifests.find(({ address }) => address === before.address) ?? head.manifests.find(isSame);
-    return now === undefined ? [] : [{ before, now }];
-  });
-  const { settings } = base;
-  const { target } = head.settings;
-  const [expectedNow, rulesNow] = [expected(head), countedRules(head)];
+function askedOfTarget({ settings }: Side, target: string): readonly Asked[] {
+  if (settings === undefined) return [];
+  const of = { subject: `target ${visible(target)}`, place: below(settings.place, ["targets", target]) };
+  const everyMs = settings.controller?.everyMs;
+  const every =
+    everyMs === undefined ? [] : [{ ...of, key: "every", name: "controller.every", value: durationText(everyMs), strength: -everyMs }];
   return [
-    ...(settings === undefined ? [] : ofTarget.filter((field) => isWeaker(field, settings, head.settings))).map((field) =>
-      dropped(
-        `target ${visible(target)}`,
-        textOf(field, settings ?? head.settings, head.settings),
-        below(head.settings.place, ["targets", target]),
-      ),
-    ),
-    ...pairs.flatMap(({ before, now }) =>
-      ofManifest
-        .filter((field) => isWeaker(field, before, now))
-        .map((field) => dropped(before.address, textOf(field, before, now), locationIn(before, "/spec"))),
-    ),
-    ...pairs.flatMap(({ before, now }) => {
-      if (!isIntegration(before) || !isIntegration(now)) return [];
-      const still = new Set(leavesOf(now.spec.expect ?? {}).map(({ path }) => path));
-      const gone = leavesOf(before.spec.expect ?? {}).flatMap(({ path }) => (still.has(path) ? [] : [fromPointer(path).join(".")]));
-      return gone.length === 0
-        ? []
-        : [dropped(before.address, `expect: ${andMore(gone, "value")} is not checked any more.`, locationIn(before, "/spec/expect"))];
-    }),
-    ...base.manifests
-      .filter(isSchemaConfig)
-      .flatMap((config) =>
-        (config.spec.expect ?? []).flatMap((one, index) =>
-          expectedNow.has(canonicalJson(one))
-            ? []
-            : [dropped(config.address, `expect: entry ${index + 1} is not checked any more.`, locationIn(config, `/spec/expect/${index}`))],
-        ),
-      ),
-    ...countedRules(base).flatMap(({ rule, text, owner, index }) => {
-      const least = rule.minMatches ?? 1;
-      const same = rulesNow.filter((one) => one.text === text);
-      const now = same.length > 0 ? same : rulesNow.filter((one) => rule.id !== undefined && one.rule.id === rule.id);
-      const most = now.reduce((max, one) => Math.max(max, one.rule.minMatches ?? 1), 0);
-      if (now.length === 0 || most >= least) return [];
-      return [
-        dropped(
-          owner.address,
-          `minMatches of rule ${visible(rule.id ?? String(index + 1))}: ${least} at the base, ${most} now.`,
-          locationIn(owner, `/spec/rules/${index}`),
-        ),
-      ];
-    }),
+    ...ofTarget.map(([name, read, order]) => ({
+      ...of,
+      key: name,
+      name,
+      value: read(settings),
+      strength: order.indexOf(read(settings)),
+    })),
+    ...every,
   ];
 }
 
-const expected = ({ manifests }: Pick<Review["head"], "manifests">): ReadonlySet<string> =>
-  new Set(manifests.filter(isSchemaConfig).flatMap(({ spec }) => (spec.expect ?? []).map((one) => canonicalJson(one))));
+function askedOf(manifest: Manifest, account: Account): readonly Asked[] {
+  const identity = account.identities.get(manifest.address);
+  // A manifest that was renamed is the one with the same live object.
+  const object = identity?.state === "found" ? `${manifest.kind} ${identity.id}` : manifest.address;
+  const at = (pointer: string) => ({ subject: manifest.address, place: locationIn(manifest, pointer) });
+  const assertion = (key: string, name: string, pointer: string): Asked => ({
+    ...at(pointer),
+    key,
+    name,
+    value: "",
+    strength: 1,
+    isAssertion: true,
+  });
+  if (isTag(manifest)) {
+    const { exclusive = false } = manifest.spec;
+    return [{ ...at("/spec"), key: object, name: "exclusive", value: exclusive, strength: Number(exclusive) }];
+  }
+  if (isIntegration(manifest))
+    return leavesOf(manifest.spec.expect ?? {}).map(({ path }) =>
+      assertion(`${object} ${path}`, `expect ${fromPointer(path).join(".")}`, "/spec/expect"),
+    );
+  if (!isSchemaConfig(manifest) && !isRuleSet(manifest)) return [];
+  const matches = (manifest.spec.rules ?? []).flatMap((rule, index): readonly Asked[] => {
+    if (!("match" in rule)) return [];
+    const { id = canonicalJson(rule.match), minMatches = 1 } = rule;
+    return [
+      {
+        ...at(`/spec/rules/${index}`),
+        key: `${manifest.address} ${id}`,
+        name: `minMatches of rule ${visible(rule.id ?? String(index + 1))}`,
+        value: minMatches,
+        strength: minMatches,
+      },
+    ];
+  });
+  if (isRuleSet(manifest)) return matches;
+  const { missing = manifest.spec.integrations === undefined ? "error" : "nowhere", expect = [] } = manifest.spec;
+  return [
+    ...matches,
+    { ...at("/spec"), key: object, name: "missing", value: missing, strength: missingOrder.indexOf(missing) },
+    ...expect.map((one, index) => assertion(canonicalJson(one), `expect entry ${index + 1}`, `/spec/expect/${index}`)),
+  ];
+}
 
-const countedRules = ({ manifests }: Pick<Review["head"], "manifests">) =>
-  manifests.flatMap((owner) =>
-    isSchemaConfig(owner) || isRuleSet(owner)
-      ? (owner.spec.rules ?? []).flatMap((rule, index) =>
-          "match" in rule ? [{ rule, text: canonicalJson(rule.match), owner, index }] : [],
-        )
-      : [],
-  );
+export function droppedChecks({ base, head }: Review, accounts: { readonly before: Account; readonly now: Account }): readonly Draft[] {
+  const askedIn = (side: Side, account: Account): readonly Asked[] => [
+    ...askedOfTarget(side, head.settings.target),
+    ...side.manifests.flatMap((manifest) => askedOf(manifest, account)),
+  ];
+  const now = new Map(askedIn(head, accounts.now).map((one) => [one.key, one]));
+  return askedIn(base, accounts.before).flatMap(({ key, subject, name, value, strength, place, isAssertion }): readonly Draft[] => {
+    const is = now.get(key);
+    const isWeaker = is === undefined ? isAssertion === true : is.strength < strength;
+    if (!isWeaker) return [];
+    const message =
+      isAssertion === true ? `${name} is not checked any more.` : `${name}: ${value} at the base, ${is?.value ?? "not set"} now.`;
+    return [{ code: "check-dropped", subject, message, at: "base", place }];
+  });
+}
 
 /** Targets that the head does not have. */
 export function goneTargets({ base, head }: Review): readonly Draft[] {

@@ -215,9 +215,9 @@ const cases: Readonly<Record<string, Case>> = {
     },
     found: [
       ...["notify", "controller.mode", "controller.every"].map(() => "check-dropped target default dimsync.yaml:7@base /"),
-      "check-dropped Tag/pii manifests/tag.yaml:5@base /",
-      "check-dropped SchemaConfig/orders manifests/orders.yaml:8@base /",
       "check-dropped SchemaConfig/orders manifests/orders.yaml:7@base /",
+      "check-dropped SchemaConfig/orders manifests/orders.yaml:8@base /",
+      "check-dropped Tag/pii manifests/tag.yaml:5@base /",
     ],
   },
   "columns are accepted that the account does not have": {
