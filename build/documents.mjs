@@ -88,34 +88,17 @@ function result(plan) {
     startedAt: text("ISO 8601."),
     finishedAt: text("ISO 8601."),
     ...only(ofPlan, ["tool", "target", "severalTargets", "account"]),
-    items: { type: "array", description: "The outcome of each item.", items: { $ref: "#/definitions/itemResult" } },
     ...only(ofPlan, ["steps", "guards", "policy", "diagnostics"]),
-    calls: { description: "Number of requests that the run sent, by method.", allOf: [{ $ref: "#/definitions/counts" }] },
+    calls: {
+      ...{ type: "object", description: "Calls.", additionalProperties: false, required: ["sent"] },
+      properties: { sent: { description: "Calls that the run sent.", allOf: [{ $ref: "#/definitions/counts" }] } },
+    },
     bindings: { type: "object", description: "Every address with a recorded id.", additionalProperties: text("Live id.") },
     exit: ofPlan.exit,
   };
-  const outcomes = ["done", "recovered", "failed", "unknown", "skipped", "blocked", "deferred", "not-converged"];
-  const itemResult = {
-    type: "object",
-    description: "The outcome of one item.",
-    additionalProperties: false,
-    required: ["address", "kind", "outcome"],
-    properties: {
-      id: text("The item's id in its plan; absent if there is no item for it."),
-      address: text("Address."),
-      kind: text("Kind."),
-      action: { $ref: "#/definitions/action" },
-      outcome: { type: "string", enum: outcomes, description: "The outcome." },
-      liveId: text("Live id."),
-      code: text("For example E_NOT_CONVERGED."),
-      message: text("The reason, if it is not done."),
-      command: text("A command to run."),
-      changes: { type: "array", description: "Values that changed.", items: { $ref: "#/definitions/change" } },
-    },
-  };
   const required = Object.keys(without(properties, ["severalTargets"]));
   const about = { title: "Result", description: "What apply did." };
-  return document(plan, { ...about, required, properties, definitions: { ...definitions, itemResult } });
+  return document(plan, { ...about, required, properties, definitions });
 }
 
 function validation(plan) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { byHandSteps } from "../support/steps.ts";
+import { byHandSteps, readySteps } from "../support/steps.ts";
 import { exampleOf, expectShown } from "./example.ts";
 
 const allow = ["apply", "--yes", "--allow", "maxChangedPercent=first"] as const;
@@ -12,12 +12,13 @@ describe("the example", () => {
     expect((await made("plan")).diagnostics).toEqual([]);
     expect((await run(...allow)).code).toBe(0);
     const left = await made("plan");
-    expect([left.items, byHandSteps(left), left.policy, left.diagnostics]).toEqual([[], [], [], []]);
+    expect([readySteps(left), byHandSteps(left), left.policy, left.diagnostics]).toEqual([[], [], [], []]);
   });
 
   test("labels columns by name, by dbt and by a CSV file", async () => {
-    const { items } = await exampleOf("privacy").made("plan");
-    const sources = items.flatMap(({ changes }) => changes.map(({ cause }) => cause?.label?.source.replace(/[ ,(:].*$/u, "")));
+    const sources = readySteps(await exampleOf("privacy").made("plan")).flatMap(({ changes }) =>
+      changes.map(({ cause }) => cause?.label?.source.replace(/[ ,(:].*$/u, "")),
+    );
     expect([...new Set(sources)].sort()).toEqual(["Classification/personal", "classification.csv", "models/sources.yml"]);
   });
 

@@ -12,6 +12,7 @@ import fc from "../support/fast-check.ts";
 import { filesIn } from "../support/project-folder.ts";
 import { sampleSeed } from "../support/sample.ts";
 import { inForm, startService, type TestService } from "../support/service.ts";
+import { readySteps } from "../support/steps.ts";
 import { withoutPrograms } from "../support/without-programs.ts";
 import { fuzz, mistakesOf } from "./fuzz-run.ts";
 import { canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
@@ -191,8 +192,7 @@ describe("any JSON in any place of a response", () => {
 
   const changesIn = ({ stdout }: Ran): readonly string[] => {
     if (stdout === "") return [];
-    const { items } = JSON.parse(stdout) as Plan;
-    return items.flatMap((item) =>
+    return readySteps(JSON.parse(stdout) as Plan).flatMap((item) =>
       [...eachChange(item)].flatMap(({ path, before, after, risk }) =>
         before === undefined && risk === "protects" ? [] : [JSON.stringify([item.address, path, before, after])],
       ),

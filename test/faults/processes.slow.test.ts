@@ -8,6 +8,7 @@ import type { EmbeddedOptions, EmbeddedService } from "../../src/embedded/index.
 import { dimsync, type Ended, ended, startCli } from "../cli/built-cli.ts";
 import { sampleOf, sampleSeed } from "../support/sample.ts";
 import { startService } from "../support/service.ts";
+import { outcomes } from "../support/steps.ts";
 import { copyForAll, operationsIn } from "./cli-process.ts";
 import { canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
 import { settleAccount } from "./settled.ts";
@@ -76,7 +77,7 @@ describe("two processes at once", () => {
     const second = await run(["apply", "--yes", "--lock-timeout", "60s", "-o", "json"]).ended;
     expect(await first.ended).toMatchObject({ code: 0 });
     expect(second).toMatchObject({ code: 0 });
-    expect((JSON.parse(second.stdout) as Result).calls).not.toHaveProperty("POST");
+    expect((JSON.parse(second.stdout) as Result).calls.sent).not.toHaveProperty("POST");
     expect(await settleAccount(service, project)).toMatchObject({ wrong: [], resolved: [] });
   });
 
@@ -114,10 +115,10 @@ describe("SIGINT, SIGTERM and SIGHUP: nothing new is started, the request in fli
       const result = JSON.parse(readFileSync(join(project.folder, "result.json"), "utf8")) as Result;
       expect(JSON.parse(stdout)).toEqual(result);
       expect(result.exit.code).toBe(130);
-      expect(result.items.find(({ address }) => address === "Asset/archive")).toMatchObject({ outcome: "done" });
+      expect(outcomes(result).find(({ address }) => address === "Asset/archive")).toMatchObject({ outcome: "done" });
       expect(result.bindings).toHaveProperty("Asset/archive");
       expect(service.counts()["POST"]).toBe(1);
-      expect(result.items.filter(({ outcome }) => outcome === "skipped").length).toBeGreaterThan(3);
+      expect(outcomes(result).filter(({ outcome }) => outcome === "skipped").length).toBeGreaterThan(3);
       service.clearFaults();
       expect(await settleAccount(service, project)).toMatchObject({ wrong: [], resolved: [] });
     });

@@ -2,7 +2,7 @@ import type { Plan, Result } from "../../src/core/model/plan.ts";
 import { shellWord } from "../../src/core/text/shell.ts";
 import type { AccountState, EmbeddedService } from "../../src/embedded/index.ts";
 import { runCommand } from "../support/command.ts";
-import { blockedSteps, byHandSteps, waitingSteps } from "../support/steps.ts";
+import { blockedSteps, byHandSteps, outcomes, readySteps, waitingSteps } from "../support/steps.ts";
 import { canaries, type MixedProject } from "./mixed-project.ts";
 
 /** The end state of an account after a fault. */
@@ -39,11 +39,11 @@ export async function settleAccount(service: EmbeddedService, project: MixedProj
 }
 
 const isQuiet = (plan: Plan): boolean =>
-  plan.complete && plan.items.length + waitingSteps(plan).length + blockedSteps(plan).length + byHandSteps(plan).length === 0;
+  plan.complete && readySteps(plan).length + waitingSteps(plan).length + blockedSteps(plan).length + byHandSteps(plan).length === 0;
 
 /** The message must say that the outcome is unknown, and how to resolve it. */
 export function unexplained(result: Result): readonly string[] {
-  return result.items.flatMap(({ address, outcome, code, command }) => {
+  return outcomes(result).flatMap(({ address, outcome, code, command }) => {
     if (outcome !== "unknown") return [];
     const wrong = [];
     if (code !== "E_UNKNOWN_OUTCOME") wrong.push(`${address} is unknown with code ${code}`);

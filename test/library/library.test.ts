@@ -19,6 +19,7 @@ import {
   startEmbeddedService,
 } from "../../src/index.ts";
 import { emptyFolder, quickstart, quickstartSecrets, repository } from "../cli/built-cli.ts";
+import { outcomes } from "../support/steps.ts";
 
 // A library function never prints and never ends the process.
 beforeEach(() => {
@@ -46,10 +47,10 @@ describe("the library", () => {
     });
     const result = await apply(project, { env: quickstartSecrets });
     expect(result).toMatchObject({ kind: "Result", exit: { code: 0 } });
-    expect(result.items.every(({ outcome }) => outcome === "done")).toBe(true);
+    expect(outcomes(result).every(({ outcome }) => outcome === "done")).toBe(true);
     expect(readFileSync(join(cwd, "dimsync.bindings.yaml"), "utf8")).toContain("Integration/returns");
-    expect(await plan(project)).toMatchObject({ items: [], exit: { code: 0 } });
-    expect(await drift(project)).toMatchObject({ kind: "DriftReport", items: [], exit: { code: 0 } });
+    expect(await plan(project)).toMatchObject({ steps: [], exit: { code: 0 } });
+    expect(await drift(project)).toMatchObject({ kind: "DriftReport", steps: [], exit: { code: 0 } });
   });
 
   test("works with an embedded service, and reports a user's change", async () => {
@@ -75,7 +76,7 @@ describe("the library", () => {
       });
       const report = await drift(await loadProject({ cwd, env }), { env });
       expect(report).toMatchObject({
-        steps: [{ address: "Integration/orders", standing: "byHand", changes: [{ path: "/paused", after: true, before: false }] }],
+        steps: [{}, { address: "Integration/orders", standing: "byHand", changes: [{ path: "/paused", after: true, before: false }] }],
         exit: { code: 2 },
       });
       expect(renderers.human(report, { color: false, verbose: false })).toContain("Integration/orders");
@@ -158,7 +159,7 @@ describe("the library", () => {
       expect(report.files.map(({ path }) => path)).toEqual(dry.files.map(({ path }) => path));
 
       const project = await loadProject({ cwd, env });
-      expect(await plan(project, { env })).toMatchObject({ items: [], exit: { code: 0 } });
+      expect(await plan(project, { env })).toMatchObject({ steps: [], exit: { code: 0 } });
 
       const config = project.manifests.find(({ kind }) => kind === "SchemaConfig");
       const [schema = "public"] = Object.keys((config?.spec as { readonly schemas?: object } | undefined)?.schemas ?? {});

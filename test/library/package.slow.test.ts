@@ -38,7 +38,7 @@ test.skipIf(!existsSync(join(dist, "index.d.ts")))("its types accept a correct p
     const service = await startEmbeddedService();
     const project = await loadProject({ cwd: ".", env: { DIMSYNC_BASE_URL: service.url } });
     const made: Plan = await plan(project, { signal: new AbortController().signal, onProgress: (event: ProgressEvent) => void event.type });
-    for (const item of made.items) for (const change of eachChange(item)) console.log(change.path, change.risk === "exposes");
+    for (const item of made.steps) for (const change of eachChange(item)) console.log(change.path, change.risk === "exposes");
     const report: Plan = await drift(project);
     const result: Result = await apply(project, { protectOnly: true });
     const client: Client = createClient({ baseUrl: service.url, apiKey: new Secret("k"), timeoutMs: 1, retries: 0, concurrency: 1, readOnly: true, userAgent: "me", env: {} });
@@ -48,7 +48,7 @@ test.skipIf(!existsSync(join(dist, "index.d.ts")))("its types accept a correct p
     "right.ts": right,
     "right.cts": `import { loadProject, plan, type Plan } from "dimsync";\nexport const made: Promise<Plan> = loadProject({ cwd: "." }).then((project) => plan(project));\n`,
     "documented.ts": /```ts\n([\s\S]*?)```/u.exec(readFileSync(join(repository, "docs/library.md"), "utf8"))?.[1] ?? "",
-    "wrong.ts": `${right}\n    const risk: "neutral" = made.items[0].changes[0].risk;\n    result.calls.nope();\n`,
+    "wrong.ts": `${right}\n    const risk: "neutral" = made.steps[0].changes[0].risk;\n    result.calls.sent.nope();\n`,
   });
   mkdirSync(join(folder, "node_modules/@types"), { recursive: true });
   // The settings of a consumer on Node.

@@ -29,7 +29,7 @@ function expectedOf(given: World): Expected {
 const words = { Plan: ["protects", "exposes"], DriftReport: ["exposed", "stricter"] } as const;
 
 /** The changes with their words, by place. */
-function saidOf(all: readonly Pick<Result["items"][number], "liveId" | "changes">[]): Readonly<Record<string, string>> {
+function saidOf(all: readonly Pick<Result["steps"][number], "liveId" | "changes">[]): Readonly<Record<string, string>> {
   const said: Record<string, string> = {};
   for (const item of all)
     for (const { path, field, before, after, risk } of eachChange(item)) {
@@ -41,7 +41,7 @@ function saidOf(all: readonly Pick<Result["items"][number], "liveId" | "changes"
 }
 
 /** The places of the values in the bodies of the requests. */
-function sentBy({ liveId, requests }: Plan["items"][number]): readonly string[] {
+function sentBy({ liveId, requests }: Plan["steps"][number]): readonly string[] {
   const placesIn = (body: object, place: string): readonly string[] =>
     Object.entries(body).flatMap(([name, value]) => {
       const isMap = name === "schemas" || name === "tables" || name === "columns";
@@ -67,10 +67,10 @@ function checkWords(given: World, made: Plan): void {
   const { changes, protects, exposes, readable } = expectedOf(given);
   const isPlan = made.kind === "Plan";
   expect(made.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-  expect(saidOf(made.items)).toEqual(shouldSay(changes, made.kind));
+  expect(saidOf(stepsOf(made, "ready"))).toEqual(shouldSay(changes, made.kind));
   expect(made.summary).toMatchObject(isPlan ? { protects, exposes } : { exposed: protects, stricter: exposes });
-  expect(made.items.reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0)).toBe(readable);
-  if (given.entries === "changed") expect(made.items.flatMap(sentBy).sort()).toEqual([...changes.keys()].sort());
+  expect(stepsOf(made, "ready").reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0)).toBe(readable);
+  if (given.entries === "changed") expect(stepsOf(made, "ready").flatMap(sentBy).sort()).toEqual([...changes.keys()].sort());
   const texts = [true, false].flatMap((verbose) =>
     [renderers.human, renderers.markdown].map((render) => render(made, { color: false, verbose })),
   );
@@ -107,7 +107,7 @@ async function checkProtectOnly(given: World, running: InProcess): Promise<void>
   const { project, env, account } = running;
   const { changes, exposes } = expectedOf(given);
   const planned = await plan(project, { env, protectOnly: true });
-  expect(saidOf(planned.items)).toEqual(shouldSay(only(changes, true), "Plan"));
+  expect(saidOf(stepsOf(planned, "ready"))).toEqual(shouldSay(only(changes, true), "Plan"));
   expect(planned.summary).toMatchObject({ protects: changes.size - exposes, exposes: 0 });
   expect(planned.guards).toEqual([]);
   checkHeld(given, planned);
@@ -117,7 +117,7 @@ async function checkProtectOnly(given: World, running: InProcess): Promise<void>
   checkHeld(given, result);
   expect(result.exit.code).toBe(exposes > 0 ? 4 : 0);
   const again = await plan(project, { env });
-  expect(saidOf(again.items)).toEqual(shouldSay(only(changes, false), "Plan"));
+  expect(saidOf(stepsOf(again, "ready"))).toEqual(shouldSay(only(changes, false), "Plan"));
 }
 
 function checkHeld(given: World, made: Pick<Result, "steps">): void {
@@ -130,7 +130,7 @@ async function checkApply(given: World, { project, env, account }: InProcess, op
   const { changes, readable } = expectedOf(given);
   const result = await apply(project, { env, allow, ...options });
   expect(result.exit).toEqual({ code: 0, reasons: [] });
-  expect(saidOf(result.items)).toEqual(shouldSay(changes, "Plan"));
+  expect(saidOf(stepsOf(result, "ready"))).toEqual(shouldSay(changes, "Plan"));
   checkSent(given, account(), changes);
   // If the service shows everything, what was counted is what became readable.
   const [before, after] = readableBeforeAndAfter(given, account());
@@ -227,7 +227,7 @@ describe.each([
     inProcesses((processes) => {
       const { code, stdout } = processes.run("plan", "--fail-on", "exposes", "--out", "plan.json");
       expect(code).toBe(2);
-      expect(saidOf(savedIn(processes).items)).toEqual(planned);
+      expect(saidOf(stepsOf(savedIn(processes), "ready"))).toEqual(planned);
       for (const text of ["1 protect, 1 expose", "Exit 2 (exposes)"]) expect(stdout).toContain(text);
       expect(stdout).toMatch(line(unhashed, "hashed", "protects"));
       expect(stdout).toMatch(line(off, "enabled", "exposes"));
@@ -239,7 +239,7 @@ describe.each([
     "a saved plan that only protects sends the hash, and holds the rest",
     inProcesses((processes) => {
       processes.run("plan", "--protect-only", "--out", "plan.json");
-      expect(saidOf(savedIn(processes).items)).toEqual({ [hash]: planned[hash] });
+      expect(saidOf(stepsOf(savedIn(processes), "ready"))).toEqual({ [hash]: planned[hash] });
       expect(saidOf(stepsOf(savedIn(processes), "held"))).toEqual({ [enable]: planned[enable] });
       expect(processes.run("apply", "plan.json", "--protect-only", "--yes").code).toBe(4);
       checkSent(given, processes.account(), only(all, true));
@@ -251,7 +251,7 @@ describe.each([
     inProcesses(({ run, account }) => {
       const { code, stdout } = run("apply", "--yes", "-o", "json");
       expect(code).toBe(0);
-      expect(saidOf((JSON.parse(stdout) as Result).items)).toEqual(planned);
+      expect(saidOf(stepsOf(JSON.parse(stdout) as Result, "ready"))).toEqual(planned);
       checkSent(given, account(), all);
     }),
   );
@@ -272,7 +272,10 @@ describe.each([
     inProcesses(({ run }) => {
       const { code, stdout } = run("drift", "-o", "json");
       expect(code).toBe(2);
-      expect(saidOf((JSON.parse(stdout) as Plan).items)).toEqual({ [hash]: "false → true: exposed", [enable]: "false → true: stricter" });
+      expect(saidOf(stepsOf(JSON.parse(stdout) as Plan, "ready"))).toEqual({
+        [hash]: "false → true: exposed",
+        [enable]: "false → true: stricter",
+      });
     }),
   );
 
@@ -281,7 +284,7 @@ describe.each([
     inProcesses((processes) => {
       const { code, stdout } = processes.run("ci", "plan", "--no-comment", "--fail-on", "exposes", "--out", "plan.json");
       expect(code).toBe(2);
-      expect(saidOf(savedIn(processes).items)).toEqual(planned);
+      expect(saidOf(stepsOf(savedIn(processes), "ready"))).toEqual(planned);
       expect(stdout).toContain("1 protect, 1 expose");
     }),
   );

@@ -30,7 +30,7 @@ import type { ColumnLabels } from "../../src/core/model/labels.ts";
 import type { AuditEntry, LiveColumn, LiveSchemas, LiveTable } from "../../src/core/model/live.ts";
 import type { Manifest, SchemaRule } from "../../src/core/model/manifest.ts";
 import { type NodePath, nodePointer } from "../../src/core/model/nodes.ts";
-import type { Attribution, Cause, Change, ChangeFacts, DraftFacts, Item } from "../../src/core/model/plan.ts";
+import type { Attribution, Cause, Change, ChangeFacts, DraftFacts, ReadyStep } from "../../src/core/model/plan.ts";
 import type { Locate, Problem, SourceLocation } from "../../src/core/model/problem.ts";
 import { type Field, nodesAt, riskOf } from "../../src/core/model/schema-tree.ts";
 import type { Reads } from "../../src/core/model/service.ts";
@@ -42,6 +42,7 @@ import { item, plan } from "../core/render/plans.ts";
 import { accountViewOf, comparingRun, liveIntegration, resourceOf } from "../support/accounts/view.ts";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
+import { readySteps } from "../support/steps.ts";
 
 // Caches, groups and memos: the key of each leaves something out, because the value does not depend on it. Each property
 // compares the result with the one that is computed for every change, column or problem alone. The names are few and the
@@ -343,7 +344,7 @@ async function itemsOf({ before, now, trees, labels: ofColumns }: Fleet, only?: 
 }
 
 /** An item without its number, with single changes. */
-const plainItem = ({ id: _, changes, ...rest }: Item) => ({ ...rest, changes: sorted(eachChange({ changes })) });
+const plainItem = ({ id: _, changes, ...rest }: ReadyStep) => ({ ...rest, changes: sorted(eachChange({ changes })) });
 
 test("the items of a fleet are those that each integration has alone, with origins and removed causes", async () => {
   await fc.assert(
@@ -434,27 +435,27 @@ test("a change is attributed as if it were the only one", () => {
   fc.assert(
     fc.property(fc.array(reportItem, { minLength: 1, maxLength: 4 }), entries, (all, log) => {
       const items = all.map(({ of: { id, name, liveName }, kind, changes }, index) => ({
-        ...item({ id: `i${index}`, address: `${kind}/${name}`, kind, liveId: id }),
+        ...item({ id: `i${index}`, address: `${kind}/${name}`, liveId: id }),
         liveName,
         changes,
-      })) as readonly Item[];
-      const reported = (ofReport: readonly Item[]) => attribute({ ...plan({ kind: "DriftReport" }), items: ofReport }, log);
+      })) as readonly ReadyStep[];
+      const reported = (ofReport: readonly ReadyStep[]) => attribute({ ...plan({ kind: "DriftReport" }), steps: ofReport }, log);
       const together = reported(items);
       for (const [index, one] of items.entries()) {
         // The first of its report, which still has the objects of the others: an event about one of them explains no other.
         const others = items.filter((other) => other !== one).map((other) => ({ ...other, changes: [] }));
         const alone = [...eachChange(one)].map(
-          ({ path, field: _, ...facts }) => reported([{ ...one, changes: [{ path, ...facts }] }, ...others]).items[0],
+          ({ path, field: _, ...facts }) => readySteps(reported([{ ...one, changes: [{ path, ...facts }] }, ...others]))[0],
         );
         expectSame(
-          eachChange(together.items[index] ?? {}),
+          eachChange(readySteps(together)[index] ?? {}),
           alone.flatMap((found) => [...eachChange(found ?? {})]),
         );
         // Of the events about the object, the newest.
         const times = alone.flatMap((found) => found?.attribution?.at ?? []);
-        expect(together.items[index]?.attribution?.at).toBe(times.sort().at(-1));
+        expect(readySteps(together)[index]?.attribution?.at).toBe(times.sort().at(-1));
         const events = alone.flatMap((found) => found?.attribution ?? []);
-        if (events.length > 0) expect(events).toContainEqual(together.items[index]?.attribution);
+        if (events.length > 0) expect(events).toContainEqual(readySteps(together)[index]?.attribution);
       }
     }),
     quick,

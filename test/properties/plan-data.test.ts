@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { eachChange } from "../../src/core/model/changes.ts";
 import { canonicalJson } from "../../src/core/model/json/json.ts";
-import type { Plan, Result } from "../../src/core/model/plan.ts";
+import { type Plan, type Result, type Step, stepsOf } from "../../src/core/model/plan.ts";
 import { renderers } from "../../src/core/render/index.ts";
 import type { Exchange } from "../../src/embedded/index.ts";
 import { isPlain } from "../support/changes.ts";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
+import { readySteps } from "../support/steps.ts";
 import { accountOf, manifestsOf, randomAccount } from "./accounts.ts";
 import { inOneFile, withProject } from "./run.ts";
 
@@ -32,7 +33,7 @@ function expectPlain<T extends Plan | Result>(document: T): void {
     for (const render of Object.values(renderers)) expect(render(copy, options)).toBe(render(document, options));
 }
 
-const listed = ({ items }: Plan | Result): readonly string[] =>
+const listed = (items: readonly Step[]): readonly string[] =>
   items.flatMap((item) => Array.from(eachChange(item), (change) => canonicalJson([item.address, change])));
 
 test("plans, drift reports and results are plain data; apply of a parsed plan sends its requests and reports its changes", async () => {
@@ -47,10 +48,10 @@ test("plans, drift reports and results are plain data; apply of a parsed plan se
         const result = await apply({ saved: parsed(made) });
         expectPlain(result);
         const sent = calls().filter(({ method }: Exchange) => method !== "GET");
-        expect(sent.length).toBeGreaterThanOrEqual(made.items.flatMap(({ requests }) => requests).length);
-        const ofPlan = new Set(made.items.map(({ address }) => address));
-        const reported = { ...result, items: result.items.filter(({ id, address }) => id !== undefined && ofPlan.has(address)) };
-        expect(new Set(listed(reported))).toEqual(new Set(listed(made)));
+        expect(sent.length).toBeGreaterThanOrEqual(readySteps(made).flatMap(({ requests }) => requests).length);
+        const ofPlan = new Set(readySteps(made).map(({ address }) => address));
+        const reported = stepsOf(result, "ready").filter(({ address }) => ofPlan.has(address));
+        expect(new Set(listed(reported))).toEqual(new Set(listed(readySteps(made))));
       });
     }),
     usual,

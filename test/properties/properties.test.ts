@@ -1,16 +1,17 @@
 import { expect, test } from "vitest";
+import { kindOf } from "../../src/core/model/address.ts";
 import { eachChange } from "../../src/core/model/changes.ts";
 import { canonicalJson, isObject, type JsonValue } from "../../src/core/model/json/json.ts";
 import { leavesOf } from "../../src/core/model/json/leaves.ts";
 import { atPointer, type Pointer } from "../../src/core/model/json/pointer.ts";
-import type { Change, Plan } from "../../src/core/model/plan.ts";
+import type { Change, Plan, Step } from "../../src/core/model/plan.ts";
 import type { Exchange, SchemaMap } from "../../src/embedded/index.ts";
 import { accountChanges } from "../support/accounts/changes.ts";
 import fc from "../support/fast-check.ts";
 import { filesIn } from "../support/project-folder.ts";
 import { runs } from "../support/sample.ts";
 import { isInInterface } from "../support/service.ts";
-import { byHandSteps, heldSteps, waitingSteps } from "../support/steps.ts";
+import { byHandSteps, heldSteps, outcomes, readySteps, waitingSteps } from "../support/steps.ts";
 import { accountOf, manifestsOf, type RandomAccount, randomAccount } from "./accounts.ts";
 import { canary, inOneFile, withProject } from "./run.ts";
 
@@ -29,8 +30,8 @@ function referenced(value: unknown): unknown {
 }
 
 const sentText = ({ method, path, requestBody }: Exchange): string => `${method} ${path} ${canonicalJson(referenced(requestBody))}`;
-const plannedTexts = ({ items }: Plan): readonly string[] =>
-  items.flatMap(({ requests }) => requests.map(({ method, path, body }) => `${method} ${path} ${canonicalJson(body)}`));
+const plannedTexts = (made: Plan): readonly string[] =>
+  readySteps(made).flatMap(({ requests }) => requests.map(({ method, path, body }) => `${method} ${path} ${canonicalJson(body)}`));
 
 test("apply makes the declared changes and no others, and the next plan is empty", async () => {
   await fc.assert(
@@ -46,7 +47,7 @@ test("apply makes the declared changes and no others, and the next plan is empty
         const result = await apply();
         const sent = calls().filter(isWrite);
         expect(result.exit).toEqual({ code: 0, reasons: [] });
-        expect(result.items.filter(({ outcome }) => outcome !== "done")).toEqual([]);
+        expect(outcomes(result).filter(({ outcome }) => outcome !== "done")).toEqual([]);
         expect(sentTexts(sent, first, random), "the planned requests are the ones that are sent").toEqual([...plannedTexts(first)].sort());
 
         const wanted = accountOf(random, true);
@@ -58,11 +59,14 @@ test("apply makes the declared changes and no others, and the next plan is empty
         expect(state().integrations.length - before.integrations.length).toBe(random.creates ? 1 : 0);
 
         const second = await plan();
-        expect({ items: second.items, deferred: waitingSteps(second), manual: byHandSteps(second), planned: second.calls.planned }).toEqual(
-          {
-            ...{ items: [], deferred: [], manual: [], planned: {} },
-          },
-        );
+        expect({
+          items: readySteps(second),
+          deferred: waitingSteps(second),
+          manual: byHandSteps(second),
+          planned: second.calls.planned,
+        }).toEqual({
+          ...{ items: [], deferred: [], manual: [], planned: {} },
+        });
         await apply();
         expect(calls().filter(isWrite), "a second apply sends nothing").toEqual([]);
 
@@ -83,8 +87,12 @@ function sentTexts(sent: readonly Exchange[], plan: Plan, { creates }: RandomAcc
     .sort();
 }
 
-const plannedPaths = ({ items }: Plan): ReadonlySet<string> =>
-  new Set(items.flatMap(({ requests }) => requests.map(({ path }) => path)).filter((path) => path !== "/v1/integrations"));
+const plannedPaths = (made: Plan): ReadonlySet<string> =>
+  new Set(
+    readySteps(made)
+      .flatMap(({ requests }) => requests.map(({ path }) => path))
+      .filter((path) => path !== "/v1/integrations"),
+  );
 
 /** Whether the path is about an object that the account did not have: "integrations[ID]/…". */
 function isNew(before: ReturnType<typeof accountOf>, path: string): boolean {
@@ -98,9 +106,10 @@ test("every leaf of a body differs from the live value, or must be repeated", as
     fc.asyncProperty(randomAccount, async (random) => {
       const account = accountOf(random, false);
       await withProject(account, inOneFile(manifestsOf(random)), random.form, async ({ plan }) => {
-        for (const item of (await plan()).items) {
-          const { kind, action, requests, liveId } = item;
-          if (action !== "update") continue;
+        for (const item of readySteps(await plan())) {
+          const { address, verb, requests, liveId } = item;
+          const kind = kindOf(address);
+          if (verb !== "update") continue;
           const { schemas = {}, settings, ...integration } = account.integrations.find(({ id }) => id === liveId) ?? {};
           let live: unknown =
             [...account.tags, ...account.assets].find(({ id }) => id === liveId) ??
@@ -218,7 +227,7 @@ test("with --protect-only no column becomes more readable, it converges, and pla
         calls();
         const result = await apply({ protectOnly });
         const sent = calls().filter(isWrite);
-        expect(result.items.filter(({ outcome }) => outcome !== "done")).toEqual([]);
+        expect(outcomes(result).filter(({ outcome }) => outcome !== "done")).toEqual([]);
         expect(sent.map(sentText).sort(), "the calls in the plan are sent").toEqual([...plannedTexts(planned)].sort());
         expect(heldSteps(result)).toEqual(heldSteps(planned));
         expect(result.exit).toEqual(heldSteps(planned).length > 0 ? { code: 4, reasons: ["held"] } : { code: 0, reasons: [] });
@@ -230,8 +239,8 @@ test("with --protect-only no column becomes more readable, it converges, and pla
         await apply({ protectOnly });
         expect(calls().filter(isWrite), "a second run sends nothing").toEqual([]);
         const isLeft = ({ risk }: Change): boolean => risk !== "protects";
-        const left = changesOf((await plan()).items);
-        const wanted = changesOf(full.items, isLeft);
+        const left = changesOf(readySteps(await plan()));
+        const wanted = changesOf(readySteps(full), isLeft);
         // Without columns in the response, those of a table that is disabled now are not compared any more.
         expect(
           random.form === "snake" ? left.filter((one) => !wanted.includes(one)) : left,
@@ -239,7 +248,7 @@ test("with --protect-only no column becomes more readable, it converges, and pla
         ).toEqual(random.form === "snake" ? [] : wanted);
         expect(changesOf(heldSteps(planned).filter(({ waitsFor }) => waitsFor === undefined))).toEqual(wanted);
         await apply();
-        expect((await plan()).items).toEqual([]);
+        expect(readySteps(await plan())).toEqual([]);
       });
     }),
     usual,
@@ -283,10 +292,10 @@ function readability({ integrations }: ReturnType<typeof accountOf>): ReadonlyMa
 
 /** "address path" of every change that is not only recorded. */
 const changesOf = (
-  items: readonly (Pick<Plan["items"][number], "address" | "changes"> & { readonly action?: string })[],
+  items: readonly Pick<Step, "address" | "changes" | "verb">[],
   isWanted: (change: Change) => boolean = () => true,
 ): readonly string[] =>
   items
-    .filter(({ action }) => action !== "bind")
+    .filter(({ verb }) => verb !== "bind")
     .flatMap((item) => [...eachChange(item)].filter(isWanted).map(({ path }) => `${item.address} ${path}`))
     .sort();

@@ -8,6 +8,7 @@ import { startReviewedRepository } from "../security/pull-request.ts";
 import { dayIn } from "../support/clock.ts";
 import fc from "../support/fast-check.ts";
 import { runs, sampleOf } from "../support/sample.ts";
+import { readySteps } from "../support/steps.ts";
 
 // What `ci apply` sends after the merge is what the comment on the pull request showed, and whatever makes the rules of the project weaker is named there.
 
@@ -124,7 +125,9 @@ async function review(done: readonly Edit[]): Promise<void> {
   expect(labels, "each once").toEqual([...new Set(labels)]);
   sent.length = 0;
   const applied = await repository.mergeAndApply("feature");
-  const shown = plan.items.flatMap(({ requests }) => requests).map(({ method, path, body }) => ({ method, path, body }));
+  const shown = readySteps(plan)
+    .flatMap(({ requests }) => requests)
+    .map(({ method, path, body }) => ({ method, path, body }));
   // A guard that this pull request raised or that only a review has may let the merged manifests pass.
   if (sent.length > 0 || plan.executable) expect(sent, applied.output).toEqual(shown);
   for (const { method, path } of sent) expect(comment).toContain(`${method} ${path}`);

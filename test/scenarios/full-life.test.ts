@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import type { Plan } from "../../src/core/model/plan.ts";
 import { type AccountState, type EmbeddedOptions, seedAccount } from "../../src/embedded/index.ts";
 import { integrationManifest, scene, together } from "../core/apply/scene.ts";
+import { readySteps } from "../support/steps.ts";
 
 // An integration and a tag from their creation on: settings and protected columns in one run, changes of all of them, drift that is
 // accepted, and drift that is reverted. With each mode, the requests are counted.
@@ -102,8 +104,7 @@ test.each<[mode: string, service: EmbeddedOptions, extended: boolean, life: Life
   if (life === whole) {
     const report = await at.run(["drift", "-o", "json"]);
     expect(report.code).toBe(2);
-    const items = (JSON.parse(report.stdout) as { items: readonly { action: string; address: string }[] }).items;
-    expect(items.map(({ action, address }) => `${action} ${address}`)).toEqual([
+    expect(readySteps(JSON.parse(report.stdout) as Plan).map(({ verb, address }) => `${verb} ${address}`)).toEqual([
       "update Integration/returns",
       "relate Tag/gdpr#8f1c",
       "unrelate Tag/gdpr#b27d",
@@ -134,6 +135,5 @@ test("drift of settings and sync modes is accepted into the manifests; that of t
   expect(accepted.stderr).toContain("remove the resource from spec.resources");
   expect(accepted.stderr).toContain("Add the resource to spec.resources");
   const { plan } = await at.plan();
-  expect([plan.complete, plan.steps]).toEqual([true, []]);
-  expect(plan.items.map(({ action }) => action)).toEqual(["relate", "unrelate"]);
+  expect([plan.complete, plan.steps.map(({ verb }) => verb)]).toEqual([true, ["relate", "unrelate"]]);
 });

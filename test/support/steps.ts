@@ -7,16 +7,30 @@ import {
   type Blocked,
   type Change,
   type Deferred,
+  endedSteps,
   type Manual,
   type NotKept,
+  outcomeOf,
   type Plan,
   type Step,
   stepsOf,
   type Unverifiable,
+  type Why,
   whyOf,
 } from "../../src/core/model/plan.ts";
 
 type Document = Pick<Plan, "steps">;
+
+export { readySteps } from "../../src/core/model/plan.ts";
+
+/** What a result says of one step that apply sent, or could not send. */
+export interface Ending extends Omit<Step, "outcome">, Partial<Why> {
+  readonly outcome: NonNullable<ReturnType<typeof outcomeOf>>;
+}
+
+/** How the steps of a result ended; what is blocked or waits has that as its outcome. */
+export const outcomes = (result: Document): readonly Ending[] =>
+  endedSteps(result).map((step) => ({ ...step, ...step.why, outcome: outcomeOf(step) ?? "done" }));
 
 export const byHandSteps = (of: Document): readonly (Manual & Pick<Step, "id"> & Pick<Change, "attribution">)[] =>
   stepsOf(of, "byHand").map((step) => {
@@ -90,3 +104,23 @@ export const withSteps = <T extends Document>(of: T, unsent: Unsent): T => {
   const replaced = new Set<string>(Object.keys(unsent).map((name) => standings[name as keyof Unsent]));
   return { ...of, steps: [...of.steps.filter(({ standing }) => !replaced.has(standing)), ...stepsFrom(unsent)] };
 };
+
+export interface FlatEnding extends Partial<Omit<Ending, "outcome">> {
+  readonly address: string;
+  readonly outcome: Ending["outcome"];
+}
+
+/** The steps of a result from what it says of each. */
+export const endedFrom = (all: readonly FlatEnding[]): readonly Step[] =>
+  all.map(({ outcome, code, message, command, ...step }, index) => {
+    const why = message === undefined && code === undefined ? {} : { why: { message: message ?? "", ...defined({ code, command }) } };
+    const standing = outcome === "blocked" ? "blocked" : outcome === "deferred" ? "waits" : "ready";
+    const end = outcome === "blocked" || outcome === "deferred" ? {} : { outcome };
+    return { id: `s${index + 1}`, verb: "none", changes: [], requests: [], ...step, standing, ...why, ...end };
+  });
+
+/** The document with other steps that are ready. */
+export const withReady = <T extends Document>(of: T, ready: readonly Step[]): T => ({
+  ...of,
+  steps: [...ready, ...of.steps.filter(({ standing }) => standing !== "ready")],
+});

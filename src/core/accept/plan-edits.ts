@@ -5,7 +5,7 @@ import { eachChange, firstChange } from "../model/changes.ts";
 import { defined, type JsonScalar, type JsonValue, sameJson } from "../model/json/json.ts";
 import { atPointer, fromPointer, isWithin, type Pointer, toPointer } from "../model/json/pointer.ts";
 import { locationIn, type Manifest, type SchemaConfigSpec, type SchemaMatch } from "../model/manifest.ts";
-import { type Change, type Item, type Plan, type Step, stepsOf } from "../model/plan.ts";
+import { type Change, type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import { requestMode } from "../model/sync-mode.ts";
 
@@ -25,7 +25,7 @@ export type PlannedEdit =
       readonly top: Manifest<SchemaConfigSpec>;
       /** The new one gets into the file of this manifest. */
       readonly home: Manifest;
-      readonly item: Item;
+      readonly item: ReadyStep;
       readonly path: readonly string[];
       readonly value: JsonScalar;
     }
@@ -59,7 +59,9 @@ export function planEdits(report: Plan, { manifests, locate }: ProjectManifests)
   const byAddress = new Map(manifests.map((manifest) => [manifest.address, manifest]));
   const context = { manifests, locate, findings: report.policy };
   return [
-    ...report.items.filter(({ action }) => action !== "bind").flatMap((item) => ofItem(item, byAddress, context)),
+    ...readySteps(report)
+      .filter(({ verb }) => verb !== "bind")
+      .flatMap((item) => ofItem(item, byAddress, context)),
     ...stepsOf(report, "byHand").map((step) => ({ ...ofChange(step, firstChange(step)), edits: ofManual(step, byAddress) })),
   ];
 }
@@ -79,13 +81,13 @@ interface ItemContext extends ProjectManifests {
   readonly findings: Plan["policy"];
 }
 
-function ofItem(item: Item, byAddress: ReadonlyMap<Address, Manifest>, project: ItemContext): readonly DifferenceEdits[] {
-  const { address, action } = item;
+function ofItem(item: ReadyStep, byAddress: ReadonlyMap<Address, Manifest>, project: ItemContext): readonly DifferenceEdits[] {
+  const { address, verb } = item;
   const whole = (why: string): readonly DifferenceEdits[] => [{ address, path: "", edits: refused(why) }];
-  if (action === "create") return whole("It is not in the account. Run apply to create it, or delete its manifest.");
-  if (action === "relate")
+  if (verb === "create") return whole("It is not in the account. Run apply to create it, or delete its manifest.");
+  if (verb === "relate")
     return whole("The relation is missing in the account. Run apply to attach it, or remove the resource from spec.resources.");
-  if (action === "unrelate")
+  if (verb === "unrelate")
     return whole("The manifest does not declare the relation. Add the resource to spec.resources, or run apply to remove the relation.");
   const top = manifestOf(item, byAddress);
   if (top === undefined) return whole("No manifest has this address.");
@@ -111,7 +113,7 @@ function notReviewed({ cause }: Change): string | undefined {
 }
 
 /** Why the live value must not be accepted, if a policy of severity error does not allow it. */
-function policyAgainst({ address }: Item, { path, risk }: Change, findings: Plan["policy"]): string | undefined {
+function policyAgainst({ address }: ReadyStep, { path, risk }: Change, findings: Plan["policy"]): string | undefined {
   const node = path.slice(0, path.lastIndexOf("/"));
   const finding = findings.find(
     (one) =>
@@ -141,7 +143,7 @@ function scalarOf(value: JsonValue | undefined): JsonScalar | undefined {
  * configuration, because literals win over rules. If that one covers several integrations, a configuration above it that covers
  * only this one gets the literal; a new one is added only if there is none.
  */
-function ofNode(item: Item, change: Change, configs: readonly Manifest<SchemaConfigSpec>[], project: ProjectManifests): PlannedEdit {
+function ofNode(item: ReadyStep, change: Change, configs: readonly Manifest<SchemaConfigSpec>[], project: ProjectManifests): PlannedEdit {
   const value = change.field === "syncMode" ? requestMode(String(change.before)) : scalarOf(change.before);
   const top = configs.at(-1);
   if (value === undefined && change.before !== undefined)
@@ -183,7 +185,7 @@ function deciderOf(
 
 /** Whose file gets a new configuration of the integration: that of its own configuration, else that of its manifest. */
 function homeOf(
-  { manifests: addresses = [] }: Item,
+  { manifests: addresses = [] }: ReadyStep,
   configs: readonly Manifest<SchemaConfigSpec>[],
   { manifests }: ProjectManifests,
 ): Manifest | undefined {

@@ -4,13 +4,13 @@ import { recoverCreates } from "../engine/recover.ts";
 import type { WriteRun } from "../engine/run.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { KeptJson } from "../model/kept.ts";
-import { type NotKept, type Plan, type Result, stepsOf } from "../model/plan.ts";
+import { type NotKept, type Plan, type Result, readySteps, stepsOf } from "../model/plan.ts";
 import { type Secret, secretsIn } from "../model/settings/secret.ts";
 import { type ConfirmedPlan, confirmSaved } from "./confirm-saved.ts";
 import { declined, interrupted, notRun, refusal, type WhyNotRun } from "./not-run.ts";
 import { resultOf, unfinishedItems } from "./result.ts";
 import { allowGuards, executeRounds } from "./rounds.ts";
-import type { EndedItem } from "./step.ts";
+import type { EndedStep } from "./step.ts";
 
 export interface ApplyOptions {
   /** A saved plan: its items, then what it deferred, and nothing else. Absent: plan now. */
@@ -44,7 +44,7 @@ export async function apply(opened: WriteRun, options: ApplyOptions = {}): Promi
   const startedAt = run.clock.now().toISOString();
   const { plan: made, endings } = await firstPlan(run, options);
   const first = allowGuards(made, run.options.allow);
-  const finish = (plans: readonly Plan[], items: readonly EndedItem[]) => ({
+  const finish = (plans: readonly Plan[], items: readonly EndedStep[]) => ({
     plan: first,
     result: resultOf(run, [first, ...plans.slice(1)], { items, startedAt }),
     notKept: items.flatMap((item) => item.notKept ?? []),
@@ -69,7 +69,7 @@ async function firstPlan(run: WriteRun, { saved, isOwnPlan }: ApplyOptions): Pro
   return isConfirmed ? await confirmSaved(run, saved) : { plan: saved ?? (await plan(run)), endings: new Map() };
 }
 
-const hasWork = (plan: Plan): boolean => plan.items.length + stepsOf(plan, "waits").length > 0;
+const hasWork = (plan: Plan): boolean => plan.steps.some(({ standing }) => standing === "ready" || standing === "waits");
 
 async function reasonNotToStart(run: WriteRun, first: Plan, { confirm }: ApplyOptions): Promise<WhyNotRun | undefined> {
   // Reads that an interruption stopped make items look blocked, so the interruption is checked
@@ -82,9 +82,9 @@ async function reasonNotToStart(run: WriteRun, first: Plan, { confirm }: ApplyOp
 /** All secrets that the run may send. Throws if one is missing. */
 function resolveSecrets({ writer }: WriteRun, plan: Plan): Promise<ReadonlyMap<string, Secret>> {
   const waiting = stepsOf(plan, "waits");
-  const inBodies = plan.items.flatMap(({ requests }) => requests.flatMap((request) => secretsIn(request.body)));
+  const inBodies = readySteps(plan).flatMap(({ requests }) => requests.flatMap((request) => secretsIn(request.body)));
   const references = [...inBodies, ...waiting.flatMap(({ changes }) => changes.flatMap(({ after }) => secretsIn(after)))];
-  return writer.resolveSecrets(references, new Set([...plan.items, ...waiting].map(({ address }) => address)));
+  return writer.resolveSecrets(references, new Set([...readySteps(plan), ...waiting].map(({ address }) => address)));
 }
 
 /** Closes journal entries of earlier runs whose outcome is known now. Entries that can't be written stay open, which is safe. */

@@ -1,14 +1,16 @@
 import { describeEvidence } from "../engine/reads/audit-log.ts";
 import { creationEvidence, findCreated } from "../engine/recover.ts";
+import { kindOf } from "../model/address.ts";
 import { readIfPossible } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
 import type { AuditEntry } from "../model/live.ts";
+import type { ReadyStep } from "../model/plan.ts";
 import { exponentialMs } from "../model/runtime/clock.ts";
-import type { ItemStep } from "./step.ts";
+import type { Started } from "./step.ts";
 
 /** A POST that was sent, or may have been. */
 export interface SentCreate<Live = unknown> {
-  readonly step: ItemStep<Live>;
+  readonly step: Started<Live>;
   /** The id of its journal entry. */
   readonly entryId: string;
   /** When the intent was written, ISO 8601. */
@@ -23,7 +25,9 @@ export type Confirmation =
 /** Looks once, after the service has refused: somebody else may have done the same a moment before, or the refusal may be wrong. */
 export async function lookOnce<Live>({ step }: SentCreate<Live>): Promise<Confirmation> {
   const { item, run, records } = step;
-  const found = await readIfPossible(() => findCreated(item, run.writer.reads, { bindings: records.state().bindings, named: [] }));
+  const found = await readIfPossible(() =>
+    findCreated(intentOf(item), run.writer.reads, { bindings: records.state().bindings, named: [] }),
+  );
   if (found?.isCreated !== true) return { state: "unclear", evidence: "", alike: 0 };
   return found.id === undefined ? { state: "found" } : foundAs(found.id, step);
 }
@@ -37,7 +41,7 @@ export async function confirmCreate<Live>(sent: SentCreate<Live>, named: readonl
   const { clock, signal, onProgress, project, writer } = run;
   const end = clock.now().getTime() + project.settings.client.settleMs;
   for (let attempt = 1; ; attempt += 1) {
-    const found = await readIfPossible(() => findCreated(item, writer.reads, { bindings: records.state().bindings, named }));
+    const found = await readIfPossible(() => findCreated(intentOf(item), writer.reads, { bindings: records.state().bindings, named }));
     if (found?.isCreated === true) return found.id === undefined ? { state: "found" } : foundAs(found.id, sent.step);
     const alike = found?.alike ?? [];
     const evidence = alike.length === 0 && named.length === 0 ? await evidenceOf(sent) : "";
@@ -58,21 +62,23 @@ export async function confirmCreate<Live>(sent: SentCreate<Live>, named: readonl
 const severalMatches = (matches: readonly string[]): string =>
   matches.length > 1 ? ` ${matches.length} new objects match: ${matches.join(", ")}.` : "";
 
-async function foundAs<Live>(id: string, { kind: { list }, run, remember }: ItemStep<Live>): Promise<Confirmation> {
+async function foundAs<Live>(id: string, { kind: { list }, run, remember }: Started<Live>): Promise<Confirmation> {
   const live = list === undefined ? undefined : await readIfPossible(() => run.writer.reads.one(list, id));
   if (list !== undefined && live !== undefined) remember(list, live);
   return { state: "found", id };
 }
 
+const intentOf = (item: ReadyStep) => ({ ...item, kind: kindOf(item.address) });
+
 /** "" if there is no evidence. */
 async function evidenceOf<Live>({ step: { item, run, secrets }, at }: SentCreate<Live>): Promise<string> {
   const { reads, records } = run.writer;
-  const entries = await creationEvidence({ ...item, runId: records.runId, at }, reads);
+  const entries = await creationEvidence({ ...intentOf(item), runId: records.runId, at }, reads);
   return entries.length > 0 && quotesSecret(entries, secrets) ? " The audit log shows that it was created." : describeEvidence(entries);
 }
 
 /** Whether an event repeats a secret of this run. Then it is not shown. */
-export function quotesSecret(entries: readonly AuditEntry[], secrets: ItemStep["secrets"]): boolean {
+export function quotesSecret(entries: readonly AuditEntry[], secrets: Started["secrets"]): boolean {
   const values = [...secrets.values()].map((secret) => String(secret.reveal())).filter((value) => value !== "");
   return entries.some(({ event }) => values.some((value) => event.includes(value)));
 }

@@ -6,7 +6,7 @@ import { eachChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, sameJson } from "../model/json/json.ts";
-import { type Item, type Plan, type Step, stepsOf } from "../model/plan.ts";
+import { type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../model/plan.ts";
 import type { Ending } from "./step.ts";
 import { describeStale, exposesOther, type StaleNode } from "./verify.ts";
 
@@ -27,15 +27,15 @@ export async function confirmSaved(run: Run, saved: Plan): Promise<ConfirmedPlan
   const derived = await plan(runOf(run, saved));
   const endings = new Map<string, Ending>();
   const ids = new Map<string, string>();
-  const steps = new Map(saved.items.map((item) => [stepOf(item), item]));
-  const confirmed = derived.items.flatMap((now): readonly Item[] => {
+  const steps = new Map(readySteps(saved).map((item) => [stepOf(item), item]));
+  const confirmed = readySteps(derived).flatMap((now): readonly ReadyStep[] => {
     const item = steps.get(stepOf(now));
     if (item === undefined) return [];
     steps.delete(stepOf(now));
     ids.set(now.id, item.id);
     const stale = staleEnding(item, now);
     if (stale !== undefined) endings.set(item.id, stale);
-    return [{ ...now, id: item.id, dependsOn: now.dependsOn.flatMap((id) => ids.get(id) ?? []) }];
+    return [{ ...now, id: item.id, dependsOn: (now.dependsOn ?? []).flatMap((id) => ids.get(id) ?? []) }];
   });
   for (const item of steps.values()) {
     const why = stepsOf(derived, "blocked").find(({ address }) => address === item.address)?.why;
@@ -43,16 +43,15 @@ export async function confirmSaved(run: Run, saved: Plan): Promise<ConfirmedPlan
     if (ending !== undefined) endings.set(item.id, ending);
   }
   const { planId, createdAt } = saved;
-  const items = [...steps.values(), ...confirmed];
   const unsent = [
-    ...derived.steps.filter(({ standing }) => !savedStandings.has(standing)),
+    ...derived.steps.filter(({ standing }) => standing !== "ready" && !savedStandings.has(standing)),
     ...saved.steps.flatMap((step) =>
       step.standing === "waits" ? waitingNow(step, derived) : savedStandings.has(step.standing) ? step : [],
     ),
   ];
   const guards = derived.guards.map((finding) => liftedInFile(finding, saved));
   return {
-    plan: { ...derived, guards, planId, createdAt, items, steps: unsent },
+    plan: { ...derived, guards, planId, createdAt, steps: [...steps.values(), ...confirmed, ...unsent] },
     endings,
   };
 }
@@ -75,30 +74,30 @@ function liftedInFile(finding: GuardFinding, { guards }: Plan): GuardFinding {
 function runOf(run: Run, saved: Plan): Run {
   const { only = [], exclude = [] } = saved.options ?? {};
   const scope = only.length + exclude.length === 0 ? everything : scopeOf(only, exclude, namesMatcher);
-  const addresses = new Set([...saved.items, ...stepsOf(saved, "waits")].map(({ address }) => address));
+  const addresses = new Set([...readySteps(saved), ...stepsOf(saved, "waits")].map(({ address }) => address));
   const ofSteps: Scope = { ...scope, item: (address) => addresses.has(address), problems: () => [] };
   return { ...run, scope: ofSteps, options: { ...run.options, scope } };
 }
 
-const stepOf = ({ action, address }: Item): string => `${action} ${address}`;
+const stepOf = ({ verb, address }: ReadyStep): string => `${verb} ${address}`;
 
 /** Of two items with the same id or step, one would never be checked. */
-function refuseRepeated({ items }: Plan): void {
+function refuseRepeated(plan: Plan): void {
   const [ids, steps] = [new Set<string>(), new Set<string>()];
-  for (const item of items) {
+  for (const item of readySteps(plan)) {
     if (ids.has(item.id) || steps.has(stepOf(item))) throw changed(item);
     ids.add(item.id);
     steps.add(stepOf(item));
   }
 }
 
-const sent = ({ liveId, requests, binding, naturalKey, renamedFrom }: Item): string =>
+const sent = ({ liveId, requests, binding, naturalKey, renamedFrom }: ReadyStep): string =>
   canonicalJson(JSON.parse(JSON.stringify({ liveId, requests, binding, naturalKey, renamedFrom })));
 
-const sendsTheSame = (one: Item, other: Item): boolean => sent(one) === sent(other);
+const sendsTheSame = (one: ReadyStep, other: ReadyStep): boolean => sent(one) === sent(other);
 
 /** The ending of an item if the account has changed at it. Throws E_STALE if it has not, and the item would send something else. */
-function staleEnding(item: Item, now: Item | undefined): Ending | undefined {
+function staleEnding(item: ReadyStep, now: ReadyStep | undefined): Ending | undefined {
   const nodes = changedNodes(item, now);
   if (nodes.length === 0 && now !== undefined && sendsTheSame(item, now)) return item.basis === now.basis ? undefined : exposesOther;
   if (nodes.length === 0) throw changed(item);
@@ -106,7 +105,7 @@ function staleEnding(item: Item, now: Item | undefined): Ending | undefined {
 }
 
 /** Where the account has another value than at planning. */
-function changedNodes(item: Item, now: Item | undefined): readonly StaleNode[] {
+function changedNodes(item: ReadyStep, now: ReadyStep | undefined): readonly StaleNode[] {
   const live = new Map([...(now === undefined ? [] : eachChange(now))].map(({ path, before }) => [path, before]));
   const planned = new Map([...eachChange(item)].map((change) => [change.path, change]));
   const nodes: StaleNode[] = [];
@@ -121,12 +120,12 @@ function changedNodes(item: Item, now: Item | undefined): readonly StaleNode[] {
 /** What a later round will plan, if it waits no longer: its secrets are resolved before the first write. */
 function waitingNow(step: Step, derived: Plan): Step {
   const { address } = step;
-  const bodies = derived.items.flatMap((item) => (item.address === address ? item.requests.map(({ body }) => body) : []));
+  const bodies = readySteps(derived).flatMap((item) => (item.address === address ? item.requests.map(({ body }) => body) : []));
   const now = stepsOf(derived, "waits").find((one) => one.address === address);
   return now ?? { ...step, waitsFor: [], changes: [{ path: "", after: bodies, risk: "neutral" }] };
 }
 
-const changed = ({ address }: Item): DimsyncError =>
+const changed = ({ address }: ReadyStep): DimsyncError =>
   new DimsyncError(
     "E_STALE",
     `The saved plan has other requests for ${address} than the manifests and the account give now. It was edited, or the account has changed. Nothing was sent. Make and review a new plan.`,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { creationFailed } from "../engine/observe.ts";
 import { assetCreations, describeEntry } from "../engine/reads/audit-log.ts";
 import { blockedByEarlierRun } from "../engine/recover.ts";
+import { kindOf } from "../model/address.ts";
 import { DimsyncError, isFailedCreation, readIfPossible, ServiceError } from "../model/errors.ts";
 import { canonicalJson, defined, isObject, own } from "../model/json/json.ts";
 import type { List, PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
@@ -10,7 +11,7 @@ import { bindCommand, resolveCommand } from "../text/shell.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { type Confirmation, confirmCreate, lookOnce, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
-import { type Ending, endingOf, type ItemStep, learnLacking, notOffered, unreadBefore } from "./step.ts";
+import { type Ending, endingOf, learnLacking, notOffered, type Started, unreadBefore } from "./step.ts";
 import { answerText, pausesFor } from "./verify.ts";
 
 // A POST has no idempotency key and nothing can be deleted, so an object that is created twice
@@ -22,7 +23,7 @@ import { answerText, pausesFor } from "./verify.ts";
 // id of the response, by reading, or as "unknown". After the POST nothing here throws: later
 // failures are part of the outcome.
 
-export async function sendCreate<Live>(step: ItemStep<Live>): Promise<Ending> {
+export async function sendCreate<Live>(step: Started<Live>): Promise<Ending> {
   const { item, run, secrets } = step;
   const [request] = item.requests;
   if (request === undefined) return { outcome: "done" };
@@ -58,7 +59,7 @@ async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Pro
         const why = reasonOf(error);
         return conclude(sent, await confirmCreate(sent, [], why), why);
       }
-      const isRelation = item.action === "relate" && error.sent === "answered";
+      const isRelation = item.verb === "relate" && error.sent === "answered";
       const mayRepeat = isRelation && isBusy(error) && (await waited(error));
       if (isRelation && (await hasRelation(sent))) return conclude(sent, { state: "found" }, relatedByOthers);
       if (mayRepeat) continue;
@@ -71,7 +72,7 @@ async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Pro
       const ending = lacking === undefined ? endingOf(error) : notOffered(lacking);
       return { ...ending, message: `${ending.message}${unwritten}` };
     }
-    return item.action === "create" ? created(sent, answer) : related(sent, answer);
+    return item.verb === "create" ? created(sent, answer) : related(sent, answer);
   }
 }
 
@@ -88,10 +89,10 @@ async function hasRelation<Live>({ step: { item, kind, run } }: SentCreate<Live>
 const isRefusedInBody = ({ status = 0 }: ServiceError): boolean => status >= 200 && status < 300;
 
 /** Another run may have written after the plan was made. `own`: the entry of this create, once it is stored. */
-function refusedByRecords({ item, records }: ItemStep, own?: string): Ending | undefined {
+function refusedByRecords({ item, records }: Started, own?: string): Ending | undefined {
   const { bindings, open: all, created: earlier } = records.state();
   const open = all.filter(({ entryId }) => entryId !== own);
-  const bound = item.action === "create" ? bindings.get(item.address)?.id : undefined;
+  const bound = item.verb === "create" ? bindings.get(item.address)?.id : undefined;
   if (bound !== undefined)
     return {
       outcome: "skipped",
@@ -100,20 +101,20 @@ function refusedByRecords({ item, records }: ItemStep, own?: string): Ending | u
     };
   const why = "Run plan to look for it in the account.";
   const unknown = new Map(open.map(({ address, answeredId }) => [address, { why, ...defined({ id: answeredId }) }] as const));
-  const blocked = blockedByEarlierRun(item, { unknown, created: earlier, bindings });
+  const blocked = blockedByEarlierRun({ ...item, kind: kindOf(item.address) }, { unknown, created: earlier, bindings });
   if (blocked === undefined) return undefined;
   const { address: _, ...refusal } = blocked;
   return { outcome: "blocked", ...refusal };
 }
 
-async function refusedByAccount<Live>(step: ItemStep<Live>): Promise<Ending | undefined> {
+async function refusedByAccount<Live>(step: Started<Live>): Promise<Ending | undefined> {
   const { item, kind, run, records } = step;
   if (kind.find === undefined || item.naturalKey === undefined) throw new Error(`${item.address} can't be found by its natural key`);
   const existing = await kind.find(item.naturalKey, run.writer.reads);
   if (existing === "gone") return unreadBefore(step);
   // An object of another address is not meant: an existing source can have several integrations, and no list shows what tells them apart.
   const taken = new Set(
-    item.action === "create" ? [...records.state().bindings].flatMap(([at, { id }]) => (at === item.address ? [] : [id])) : [],
+    item.verb === "create" ? [...records.state().bindings].flatMap(([at, { id }]) => (at === item.address ? [] : [id])) : [],
   );
   const appeared = existing.filter((id) => !taken.has(id));
   if (appeared.length === 0) return undefined;
@@ -125,9 +126,9 @@ async function refusedByAccount<Live>(step: ItemStep<Live>): Promise<Ending | un
 }
 
 /** An object that no list shows, such as an asset, may have been created by someone else, or by a run whose records were lost. */
-async function refusedByAuditLog<Live>({ item, kind, records, run, auditLog, secrets }: ItemStep<Live>): Promise<Ending | undefined> {
+async function refusedByAuditLog<Live>({ item, kind, records, run, auditLog, secrets }: Started<Live>): Promise<Ending | undefined> {
   const name = item.naturalKey?.["name"];
-  if (item.action !== "create" || kind.list !== undefined || name === undefined) return undefined;
+  if (item.verb !== "create" || kind.list !== undefined || name === undefined) return undefined;
   const { bindings, forgotten = [] } = records.state();
   const knownIds = new Set([...[...bindings.values()].map(({ id }) => id), ...forgotten]);
   const { items, unread } = await auditLog();
@@ -152,11 +153,11 @@ const hiddenBy = (address: string, unread: string): Ending => ({
 });
 
 /** Resolves with the id of the journal entry when it is stored. */
-function recordIntent({ item, run, records }: ItemStep, { method, path, body }: PlannedRequest, at: string): Promise<string> {
+function recordIntent({ item, run, records }: Started, { method, path, body }: PlannedRequest, at: string): Promise<string> {
   return records.intend({
     runId: run.writer.records.runId,
     address: item.address,
-    kind: item.kind,
+    kind: kindOf(item.address),
     method,
     path,
     ...(item.naturalKey === undefined ? {} : { naturalKey: item.naturalKey }),

@@ -1,20 +1,22 @@
 import pLimit from "p-limit";
 import { kindNamed } from "../kinds/index.ts";
+import { kindOf } from "../model/address.ts";
 import { eachChange } from "../model/changes.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
-import type { Item } from "../model/plan.ts";
+import type { ReadyStep } from "../model/plan.ts";
 import { backoffMs } from "../service/retry.ts";
 import { sendCreate } from "./create.ts";
 import {
-  type EndedItem,
+  type EndedStep,
   type Ending,
   type Execution,
+  ended,
   endingOf,
-  type ItemStep,
   isGood,
   lackingCall,
   learnLacking,
   notOffered,
+  type Started,
   unreadBefore,
 } from "./step.ts";
 import { sendUpdate } from "./update.ts";
@@ -24,25 +26,24 @@ import { pausesFor } from "./verify.ts";
  * Sends the requests of the items: each item after those that it depends on, one at a time per live
  * object, otherwise concurrently. A failure skips what depends on it. Never throws for an item: its ending says what happened.
  */
-export async function execute(items: readonly Item[], execution: Execution): Promise<readonly EndedItem[]> {
+export async function execute(items: readonly ReadyStep[], execution: Execution): Promise<readonly EndedStep[]> {
   const { run } = execution;
   const start = newStarter(execution);
-  const endings = new Map<string, Promise<EndedItem>>();
+  const endings = new Map<string, Promise<EndedStep>>();
   const lastOnObject = new Map<string, Promise<unknown>>();
   let done = 0;
   run.onProgress?.({ type: "phase", phase: "apply", round: 1, total: items.length });
-  const inTurn = async (item: Item, before: Promise<unknown> | undefined): Promise<EndedItem> => {
-    const needed = await Promise.all(item.dependsOn.flatMap((id) => endings.get(id) ?? []));
+  const inTurn = async (item: ReadyStep, before: Promise<unknown> | undefined): Promise<EndedStep> => {
+    const needed = await Promise.all((item.dependsOn ?? []).flatMap((id) => endings.get(id) ?? []));
     await before;
     const unmet = needed.find(({ outcome }) => !isGood(outcome));
     const ending = unmet === undefined ? await start(item) : dependencyFailed(unmet);
     done++;
     run.onProgress?.({ type: "step", phase: "apply", done, total: items.length, label: `${item.address} ${ending.outcome}` });
-    const { id, address, kind, action, liveId, changes } = item;
-    return { id, address, kind, action, ...(liveId === undefined ? {} : { liveId }), changes, ...ending };
+    return ended(item, ending);
   };
   for (const item of items) {
-    const object = `${item.kind} ${item.liveId ?? item.address}`;
+    const object = `${kindOf(item.address)} ${item.liveId ?? item.address}`;
     const ending = inTurn(item, lastOnObject.get(object));
     endings.set(item.id, ending);
     lastOnObject.set(object, ending);
@@ -51,7 +52,7 @@ export async function execute(items: readonly Item[], execution: Execution): Pro
 }
 
 /** Starts items when there is room for them. */
-function newStarter(execution: Execution): (item: Item) => Promise<Ending> {
+function newStarter(execution: Execution): (item: ReadyStep) => Promise<Ending> {
   const { run } = execution;
   // At least as many as a wave of intents, which is stored at once. The client limits the requests in flight.
   const limit = pLimit(Math.max(run.project.settings.client.concurrency, run.writer.records.waveSize));
@@ -64,24 +65,25 @@ function newStarter(execution: Execution): (item: Item) => Promise<Ending> {
 }
 
 /** The ending of an item whose dependency did not succeed. */
-export const dependencyFailed = ({ address, outcome }: EndedItem) => ({
-  outcome: "skipped" as const,
+export const dependencyFailed = ({ address, outcome }: Pick<EndedStep, "address" | "outcome">): Ending => ({
+  outcome: "skipped",
   code: "E_DEPENDENCY",
   message: `It depends on ${address}, which is ${outcome}.`,
 });
 
-async function act(item: Item, execution: Execution): Promise<Ending> {
+async function act(item: ReadyStep, execution: Execution): Promise<Ending> {
   const known = execution.endings.get(item.id);
   if (known !== undefined) return known;
-  const kind = kindNamed(item.kind);
+  const kind = kindNamed(kindOf(item.address));
   try {
-    if (kind === undefined) return { outcome: "failed", code: "E_UNKNOWN_KIND", message: `This version has no kind ${item.kind}.` };
-    if (item.action === "bind") return await recordId(item, execution);
+    if (kind === undefined)
+      return { outcome: "failed", code: "E_UNKNOWN_KIND", message: `This version has no kind ${kindOf(item.address)}.` };
+    if (item.verb === "bind") return await recordId(item, execution);
     const step = { ...execution, item, kind };
     const missing = lackingCall(step);
     if (missing !== undefined) return notOffered(missing);
-    if (item.action === "update") return await sendUpdate(step);
-    return await (item.action === "unrelate" ? sendRemoval(step) : execution.records.during(() => sendCreate(step)));
+    if (item.verb === "update") return await sendUpdate(step);
+    return await (item.verb === "unrelate" ? sendRemoval(step) : execution.records.during(() => sendCreate(step)));
   } catch (error) {
     // Another run wrote first, and what it wrote may concern this item. Nothing was sent, so it is planned again.
     if (error instanceof DimsyncError && error.code === "E_RECORDS_CHANGED")
@@ -104,7 +106,7 @@ async function act(item: Item, execution: Execution): Promise<Ending> {
 }
 
 /** Executes a `bind` item: records an id and sends nothing. */
-async function recordId(item: Item, { records }: Execution): Promise<Ending> {
+async function recordId(item: ReadyStep, { records }: Execution): Promise<Ending> {
   await records.take();
   const { bindings, open } = records.state();
   const id = item.liveId ?? "";
@@ -123,7 +125,7 @@ async function recordId(item: Item, { records }: Execution): Promise<Ending> {
 }
 
 /** Takes a tag off a resource. That may be sent again after an unclear response: it has no effect on a relation that is gone. */
-async function sendRemoval<Live>(step: ItemStep<Live>): Promise<Ending> {
+async function sendRemoval<Live>(step: Started<Live>): Promise<Ending> {
   const { item, run, records } = step;
   const [request] = item.requests;
   const before = await existing(step);
@@ -148,7 +150,7 @@ async function sendRemoval<Live>(step: ItemStep<Live>): Promise<Ending> {
   }
 }
 
-async function existing<Live>({ item: { naturalKey }, kind, run }: ItemStep<Live>) {
+async function existing<Live>({ item: { naturalKey }, kind, run }: Started<Live>) {
   if (kind.find === undefined || naturalKey === undefined) throw new Error("a relation can't be found without its natural key");
   return kind.find(naturalKey, run.writer.reads);
 }
@@ -164,7 +166,7 @@ async function failureOf(send: () => Promise<unknown>): Promise<ServiceError | u
 }
 
 /** Reads more than once, because a response may come from a cache. */
-async function isRemoved<Live>(step: ItemStep<Live>, afterMs: Iterable<number>): Promise<boolean> {
+async function isRemoved<Live>(step: Started<Live>, afterMs: Iterable<number>): Promise<boolean> {
   const { clock, signal } = step.run;
   for (const pauseMs of afterMs) {
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);

@@ -1,12 +1,12 @@
 import { type KeptIntegration, type KeptJson, keptById, keptJson, withoutPlanned } from "../model/kept.ts";
 import { eachNode, nodePointer } from "../model/nodes.ts";
-import type { ItemResult } from "../model/plan.ts";
+import type { Step } from "../model/plan.ts";
 import { isGood } from "./step.ts";
 
 interface KeptRun {
   /** What the plans of the rounds found kept, or send. */
   readonly found: readonly KeptJson[];
-  readonly items: readonly Pick<ItemResult, "outcome" | "liveId" | "changes">[];
+  readonly items: readonly Pick<Step, "outcome" | "liveId" | "changes">[];
 }
 
 /** What is kept after a run: what its plans found, what it has protected, and what is known of other integrations. */
@@ -14,7 +14,7 @@ export function keptAfter(known: KeptJson, { found, items }: KeptRun): KeptJson 
   const byId = new Map(keptById(known));
   const sent = new Map<string, Set<string>>();
   for (const { outcome, liveId, changes } of items)
-    if (isGood(outcome) && liveId !== undefined) sent.set(liveId, protectedIn(changes, sent.get(liveId)));
+    if (outcome !== undefined && isGood(outcome) && liveId !== undefined) sent.set(liveId, protectedIn(changes, sent.get(liveId)));
   const done = (id: string, one: KeptIntegration): KeptIntegration => {
     const ofId = sent.get(id);
     const schemas = withoutPlanned(one.schemas, (path, as) => ofId?.has(nodePointer(path, as)) === true);
@@ -25,8 +25,8 @@ export function keptAfter(known: KeptJson, { found, items }: KeptRun): KeptJson 
 }
 
 /** The nodes of the changes that protect. */
-function protectedIn(changes: ItemResult["changes"], known: Set<string> = new Set()): Set<string> {
-  for (const entry of changes ?? []) {
+function protectedIn(changes: Step["changes"], known: Set<string> = new Set()): Set<string> {
+  for (const entry of changes) {
     if ("path" in entry || entry.risk !== "protects") continue;
     const as = entry.field === "hashed" ? "hashed" : "disabled";
     for (const path of eachNode(entry.nodes)) known.add(nodePointer(path, as));

@@ -1,6 +1,7 @@
-import type { ItemResult, Plan } from "../model/plan.ts";
+import { type Plan, readySteps } from "../model/plan.ts";
 import { stopsApply } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
+import { type EndedStep, ended } from "./step.ts";
 
 /** Why no item of a plan was started. */
 export interface WhyNotRun {
@@ -30,9 +31,5 @@ function whyRefused({ guards, diagnostics }: Plan): Pick<WhyNotRun, "code" | "me
 }
 
 /** The results of items that were not started. */
-export function notRun({ items }: Plan, { code, message, outcome }: WhyNotRun): readonly ItemResult[] {
-  return items.map((item) => {
-    const { id, address, kind, action, liveId, changes } = item;
-    return { id, address, kind, action, outcome, ...(liveId === undefined ? {} : { liveId }), code, message, changes };
-  });
-}
+export const notRun = (plan: Plan, { code, message, outcome }: WhyNotRun): readonly EndedStep[] =>
+  readySteps(plan).map((step) => ended(step, { code, message, outcome }));

@@ -2,24 +2,24 @@ import { applyExit } from "../engine/exit-codes.ts";
 import { risksOf } from "../engine/number-items.ts";
 import type { WriteRun } from "../engine/run.ts";
 import { notKeptStep } from "../engine/unsent.ts";
-import { byText, kindOf } from "../model/address.ts";
+import { byText } from "../model/address.ts";
 import { eachChange, firstChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
-import { sameJson } from "../model/json/json.ts";
-import { type ItemResult, type NotKept, type Plan, type Result, type Step, stepsOf } from "../model/plan.ts";
+import { defined, sameJson } from "../model/json/json.ts";
+import { type NotKept, type Plan, type Result, readySteps, type Step, stepsOf } from "../model/plan.ts";
 import type { RecordsState } from "../records/records.ts";
 import { andMore } from "../text/lists.ts";
 import { wholePath } from "../text/paths.ts";
 import { withTarget } from "../text/shell.ts";
 import { dependencyFailed } from "./execute.ts";
-import { type EndedItem, isGood } from "./step.ts";
+import { type EndedStep, type Ending, ended, isGood } from "./step.ts";
 
 /** The result of an apply. `plans` are those of all its rounds, in order. */
 export function resultOf(
   run: WriteRun,
   plans: readonly [Plan, ...Plan[]],
-  { items, startedAt }: { readonly items: readonly EndedItem[]; readonly startedAt: string },
+  { items, startedAt }: { readonly items: readonly EndedStep[]; readonly startedAt: string },
 ): Result {
   const [first] = plans;
   const last = plans.at(-1) ?? first;
@@ -39,12 +39,14 @@ export function resultOf(
     target: first.target,
     ...(first.severalTargets === undefined ? {} : { severalTargets: first.severalTargets }),
     account: first.account,
-    items: items.flatMap(separated).map((item) => withTarget(item, first)),
-    steps: unsentSteps([
-      ...plans.flatMap(({ steps }) => steps.filter(({ standing }) => standing !== "unseen")),
-      ...notKept.map((one) => ({ id: "", ...notKeptStep(one, risksOf("Plan")) })),
-      ...stepsOf(last, "unseen"),
-    ]),
+    steps: [
+      ...items.flatMap(separated).map((one) => resultStep(one, first)),
+      ...unsentSteps([
+        ...plans.flatMap(({ steps }) => steps.filter(({ standing }) => standing !== "unseen")),
+        ...notKept.map((one) => ({ id: "", ...notKeptStep(one, risksOf("Plan")) })),
+        ...stepsOf(last, "unseen"),
+      ]),
+    ],
     guards: lastByKey(
       plans.flatMap(({ guards }) => guards),
       ({ guard, message }) => `${guard} ${message}`,
@@ -54,7 +56,7 @@ export function resultOf(
       ({ policy, address, path, message }) => JSON.stringify([policy, address, path, message]),
     ),
     diagnostics: lastByKey(diagnostics, (diagnostic) => JSON.stringify(diagnostic)),
-    calls: run.calls(),
+    calls: { sent: run.calls() },
     bindings: Object.fromEntries(bindings),
     exit: { code: 0, reasons: [] },
   };
@@ -70,7 +72,7 @@ const isSecond =
   };
 
 /** What the account has of an item that did not converge, and what it does not have, are results of their own. */
-function separated({ notKept: _, kept, ...item }: EndedItem): readonly ItemResult[] {
+function separated({ kept, ...item }: EndedStep): readonly EndedStep[] {
   if (kept === undefined) return [item];
   const { code: __, message: ___, command: ____, ...done } = item;
   const names = andMore(
@@ -79,6 +81,16 @@ function separated({ notKept: _, kept, ...item }: EndedItem): readonly ItemResul
     { shown: 10 },
   );
   return [{ ...done, outcome: "done", message: `The account has ${names} now.`, changes: kept }, item];
+}
+
+/** What ended blocked or deferred has that as its standing. */
+function resultStep(
+  { outcome, code, message, command, notKept: _, ...step }: EndedStep,
+  target: Pick<Plan, "target" | "severalTargets">,
+): Step {
+  const why = message === undefined ? {} : { why: withTarget({ message, ...defined({ code, command }) }, target) };
+  if (outcome === "blocked") return { ...step, standing: "blocked", ...why };
+  return outcome === "deferred" ? { ...step, standing: "waits", ...why } : { ...step, ...why, outcome };
 }
 
 const unsentStandings: readonly Step["standing"][] = ["byHand", "held", "notKept", "unseen"];
@@ -105,54 +117,51 @@ function exitOf(result: Result, plan: Plan, signal: AbortSignal): Exit {
 }
 
 /** Addresses without an item: those that a plan blocked, unless a later one has an item for them, and those still deferred at the end. */
-export function unfinishedItems(plans: readonly Pick<Plan, "items" | "steps">[], results: readonly ItemResult[]): readonly ItemResult[] {
+export function unfinishedItems(plans: readonly Pick<Plan, "steps">[], results: readonly EndedStep[]): readonly EndedStep[] {
   const last = plans.at(-1);
   const blocked = new Map(
     plans.flatMap((plan, index) => {
-      const later = new Set(plans.slice(index + 1).flatMap(({ items }) => items.map(({ address }) => address)));
+      const later = new Set(plans.slice(index + 1).flatMap((one) => readySteps(one).map(({ address }) => address)));
       return stepsOf(plan, "blocked").flatMap((step) => (later.has(step.address) ? [] : [[step.address, step] as const]));
     }),
   );
   const waiting = (last === undefined ? [] : stepsOf(last, "waits")).filter(({ address }) => !blocked.has(address));
-  return [
-    ...[...blocked.values()].map(({ address, why }): ItemResult => ({ address, kind: kindOf(address), outcome: "blocked", ...why })),
-    ...waitingResults(waiting, results),
-  ];
+  return [...[...blocked.values()].map((step) => ended(step, { outcome: "blocked", ...step.why })), ...waitingResults(waiting, results)];
 }
 
 /** A deferred item is skipped if something that it waits for failed, directly or through another deferred item. */
-function waitingResults(steps: readonly Step[], results: readonly ItemResult[]): readonly ItemResult[] {
-  const ended = new Map(results.map((result) => [result.address, result]));
-  const waiting = new Map(steps.flatMap((entry) => (ended.has(entry.address) ? [] : [[entry.address, entry] as const])));
+function waitingResults(steps: readonly Step[], results: readonly EndedStep[]): readonly EndedStep[] {
+  const ends = new Map(results.map((result) => [result.address, result]));
+  const waiting = new Map(steps.flatMap((entry) => (ends.has(entry.address) ? [] : [[entry.address, entry] as const])));
   const entries = [...waiting.values()];
-  const failedBefore = ({ address, waitsFor = [] }: Step): ItemResult | undefined => {
+  const failedBefore = ({ address, waitsFor = [] }: Step): EndedStep | undefined => {
     // Each is visited once: a saved plan is a file, and could contain a cycle.
     waiting.delete(address);
     for (const dependency of waitsFor) {
       const awaited = waiting.get(dependency);
-      if (awaited !== undefined) ended.set(dependency, endOf(awaited));
-      const result = ended.get(dependency);
+      if (awaited !== undefined) ends.set(dependency, endOf(awaited));
+      const result = ends.get(dependency);
       if (result !== undefined && !isGood(result.outcome)) return result;
     }
     return undefined;
   };
-  const endOf = (entry: Step): ItemResult => {
+  const endOf = (entry: Step): EndedStep => {
     const failed = failedBefore(entry);
     const isSkipped = failed !== undefined && failed.outcome !== "deferred";
-    return { address: entry.address, kind: kindOf(entry.address), ...(isSkipped ? dependencyFailed(failed) : stillWaits(entry)) };
+    return ended(entry, isSkipped ? dependencyFailed(failed) : stillWaits(entry));
   };
   return entries.map((entry) => {
-    const result = ended.get(entry.address) ?? endOf(entry);
-    ended.set(entry.address, result);
+    const result = ends.get(entry.address) ?? endOf(entry);
+    ends.set(entry.address, result);
     return result;
   });
 }
 
-function stillWaits({ waitsFor = [], liveId, why }: Step) {
+function stillWaits({ waitsFor = [], liveId, why }: Step): Ending {
   const names = waitsFor.join(", ");
   const answer = why === undefined ? "" : ` Its last answer: ${why.message}`;
   return {
-    outcome: "deferred" as const,
+    outcome: "deferred",
     code: "E_STILL_WAITING",
     message:
       liveId === undefined

@@ -7,19 +7,19 @@ import { scopeOfAddresses } from "../engine/scope.ts";
 import type { Address } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { once } from "../model/maps.ts";
-import { type Item, type ItemResult, type Plan, type Step, stepsOf } from "../model/plan.ts";
+import { type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../model/plan.ts";
 import { stopsApply } from "../model/problem.ts";
 import { exponentialMs } from "../model/runtime/clock.ts";
 import { type Code, titles } from "../model/titles.ts";
 import { execute } from "./execute.ts";
 import { interrupted, notRun, refusal } from "./not-run.ts";
-import { type EndedItem, type Execution, isGood } from "./step.ts";
+import { type EndedStep, type EndOutcome, type Execution, isGood } from "./step.ts";
 import { gatherIntents } from "./waves.ts";
 
 interface RoundsResult {
   /** In order; the first is the plan that the run started with. */
   readonly plans: readonly [Plan, ...Plan[]];
-  readonly results: readonly EndedItem[];
+  readonly results: readonly EndedStep[];
 }
 
 interface RoundsOptions extends Pick<Execution, "secrets" | "endings"> {
@@ -48,7 +48,7 @@ export async function executeRounds(first: WriteRun, plan: Plan, { secrets, endi
   const stopped = (): boolean => first.signal.aborted;
   for (;;) {
     const execution: Execution = { run, records, secrets, auditLog, endings: plans.length === 1 ? endings : new Map(), remember };
-    const progressed = outcomes.add(current.items, await execute(current.items, execution));
+    const progressed = outcomes.add(readySteps(current), await execute(readySteps(current), execution));
     throwIfUnsent(run);
     if (stopped()) break;
     const stale = isSaved ? [] : outcomes.takeStale();
@@ -74,7 +74,7 @@ export async function executeRounds(first: WriteRun, plan: Plan, { secrets, endi
     current = next.plan;
     plans.push(current);
     if (!current.executable || run.signal.aborted) {
-      outcomes.add(current.items, notRun(current, run.signal.aborted ? interrupted : refusal(current)));
+      outcomes.add(readySteps(current), notRun(current, run.signal.aborted ? interrupted : refusal(current)));
       break;
     }
   }
@@ -129,7 +129,7 @@ interface Stopped {
 }
 
 /** E_STALE and exit code 5 are for saved plans. `replans`: how often the address was planned again. Less often than allowed: the run stopped. */
-function withoutSavedPlan(result: EndedItem, replans: number, { isInterrupted, failure }: Stopped): EndedItem {
+function withoutSavedPlan(result: EndedStep, replans: number, { isInterrupted, failure }: Stopped): EndedStep {
   if (result.code !== "E_STALE") return result;
   const [code, why] =
     replans >= replansPerAddress
@@ -166,27 +166,27 @@ const replansPerAddress = 3;
 
 /** The outcomes of an apply so far, over all its rounds. */
 function newOutcomes() {
-  const byStep = new Map<string, EndedItem>();
+  const byStep = new Map<string, EndedStep>();
   /** What each step of the round depends on, by ids of items. */
   let dependencies = new Map<string, readonly string[]>();
   const replans = new Map<Address, number>();
   const counted: Counted[] = [];
   return {
     /** True if something was created, related or bound that deferred items may have waited for. */
-    add(items: readonly Item[], results: readonly EndedItem[]): boolean {
+    add(items: readonly ReadyStep[], results: readonly EndedStep[]): boolean {
       for (const result of results) byStep.set(stepOf(result), result);
-      dependencies = new Map(items.map((item) => [stepOf(item), item.dependsOn]));
+      dependencies = new Map(items.map((item) => [stepOf(item), item.dependsOn ?? []]));
       const reached = new Set(results.filter(({ outcome }) => mayHaveActed(outcome)).map(({ id }) => id));
       for (const item of items) if (reached.has(item.id)) counted.push(countedOf(item));
-      return results.some(({ outcome, action }) => isGood(outcome) && action !== "update");
+      return results.some(({ outcome, verb }) => isGood(outcome) && verb !== "update");
     },
     /**
      * Removes the stale items that may be planned again, and what was skipped because of them, counts them, and returns them.
      */
-    takeStale(): readonly EndedItem[] {
-      const stale = new Map<string, EndedItem>();
+    takeStale(): readonly EndedStep[] {
+      const stale = new Map<string, EndedStep>();
       const ids = new Set<string | undefined>();
-      const isStale = ([step, { code, address }]: readonly [string, EndedItem]): boolean => {
+      const isStale = ([step, { code, address }]: readonly [string, EndedStep]): boolean => {
         if ((replans.get(address) ?? 0) >= replansPerAddress) return false;
         return (
           code === "E_STALE" ||
@@ -207,7 +207,7 @@ function newOutcomes() {
       return [...stale.values()];
     },
     /** For a round that could not be planned, which does not count. */
-    putBack(stale: readonly EndedItem[]): void {
+    putBack(stale: readonly EndedStep[]): void {
       for (const result of stale) {
         byStep.set(stepOf(result), result);
         replans.set(result.address, (replans.get(result.address) ?? 0) - 1);
@@ -219,10 +219,10 @@ function newOutcomes() {
     failedAddresses: (): ReadonlySet<Address> =>
       new Set([...byStep.values()].flatMap(({ outcome, address }) => (isGood(outcome) ? [] : [address]))),
     addresses: (): ReadonlySet<Address> => new Set([...byStep.values()].map(({ address }) => address)),
-    results: (): readonly EndedItem[] => [...byStep.values()],
+    results: (): readonly EndedStep[] => [...byStep.values()],
   };
 }
 
-const stepOf = ({ action, address }: Pick<EndedItem, "action" | "address">): string => `${action} ${address}`;
+const stepOf = ({ verb, address }: Pick<EndedStep, "verb" | "address">): string => `${verb} ${address}`;
 
-const mayHaveActed = (outcome: ItemResult["outcome"]): boolean => outcome !== "skipped" && outcome !== "failed" && outcome !== "blocked";
+const mayHaveActed = (outcome: EndOutcome): boolean => outcome !== "skipped" && outcome !== "failed" && outcome !== "blocked";

@@ -4,7 +4,7 @@ import type { WriteRun } from "../engine/run.ts";
 import type { Kind, Unit } from "../kinds/kind.ts";
 import { isInCreation, readIfPossible, type ServiceError } from "../model/errors.ts";
 import { type ExtendedCall, extendedCallOf, isNotOffered } from "../model/extended.ts";
-import type { ChangeGroup, Item, ItemResult, NotKept, Outcome } from "../model/plan.ts";
+import type { ChangeGroup, NotKept, Outcome, ReadyStep, Step, Why } from "../model/plan.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import type { RunRecords } from "./waves.ts";
 
@@ -22,22 +22,29 @@ export interface Execution {
 }
 
 /** One item to execute. */
-export interface ItemStep<Live = unknown> extends Execution {
-  readonly item: Item;
+export interface Started<Live = unknown> extends Execution {
+  readonly item: ReadyStep;
   readonly kind: Kind<Unit, Live>;
 }
 
-/** How one item ended, before its place in the result is known. */
-export type Ending = Pick<ItemResult, "outcome"> &
-  Partial<Pick<EndedItem, "code" | "message" | "command" | "liveId" | "notKept" | "kept" | "changes">>;
+/** In a result, a step that ended blocked or deferred has that as its standing. */
+export type EndOutcome = Outcome | "blocked" | "deferred";
 
-/** How one item ended. */
-export interface EndedItem extends ItemResult {
-  /** Of an item that did not converge: the changes that the account has all the same. `changes` are the others. */
+/** How one step ended. */
+export interface Ending extends Partial<Pick<Step, "liveId" | "changes">>, Partial<Why> {
+  readonly outcome: EndOutcome;
+  /** Of a step that did not converge: the changes that the account has all the same. `changes` are the others. */
   readonly kept?: readonly ChangeGroup[];
   /** The values that the service accepted and did not keep. */
   readonly notKept?: readonly NotKept[];
 }
+
+/** A step and how it ended. */
+export interface EndedStep extends Omit<Step, "outcome" | "why" | "changes">, Ending {
+  readonly changes: Step["changes"];
+}
+
+export const ended = ({ why: _, outcome: __, ...step }: Step, ending: Ending): EndedStep => ({ ...step, ...ending });
 
 const stillInCreation =
   "The service still creates the integration, so the request was not accepted. Run apply again later. client.schemaWaitSeconds limits how long apply waits for that.";
@@ -56,7 +63,7 @@ export function endingOf(error: ServiceError): Ending {
 }
 
 /** The extended request of the item that the service does not have, as another item has found out. */
-export const lackingCall = ({ item, run }: ItemStep): ExtendedCall | undefined =>
+export const lackingCall = ({ item, run }: Started): ExtendedCall | undefined =>
   item.requests.map(extendedCallOf).find((call) => call !== undefined && run.missing?.has(call) === true);
 
 /** The ending of an item whose extended request the service does not have. It is planned again without it. */
@@ -67,7 +74,7 @@ export const notOffered = (call: ExtendedCall): Ending => ({
 });
 
 /** The extended request that failed because the service does not have it; undefined for any other failure. Remembers it for the rest of the run. */
-export async function learnLacking<Live>({ item, kind, run }: ItemStep<Live>, error: ServiceError): Promise<ExtendedCall | undefined> {
+export async function learnLacking<Live>({ item, kind, run }: Started<Live>, error: ServiceError): Promise<ExtendedCall | undefined> {
   const call = extendedCallOf(error);
   if (call === undefined || !isNotOffered(error)) return undefined;
   // A 404 may also mean that the object was deleted a moment before.
@@ -79,11 +86,11 @@ export async function learnLacking<Live>({ item, kind, run }: ItemStep<Live>, er
 }
 
 /** The object of an update or of a relation cannot be read before the write. Only a plan, which reads the lists, can tell whether it is gone. */
-export const unreadBefore = ({ item }: Pick<ItemStep, "item">): Ending => ({
+export const unreadBefore = ({ item }: Pick<Started, "item">): Ending => ({
   outcome: "failed",
   code: "E_READ_FAILED",
   message: `GET of ${item.liveId ?? item.address} returned 404 after the plan was made, so nothing was sent. Run plan: it says whether the account still has it.`,
 });
 
 /** Whether the item reached its desired state. */
-export const isGood = (outcome: Outcome): boolean => outcome === "done" || outcome === "recovered";
+export const isGood = (outcome: EndOutcome): boolean => outcome === "done" || outcome === "recovered";

@@ -4,14 +4,14 @@ import { readIfPossible, readNow, readOr, ServiceError } from "../model/errors.t
 import { isObject, type JsonObject, type JsonValue, own, sameJson } from "../model/json/json.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import { addAll } from "../model/maps.ts";
-import type { Item, NotKept } from "../model/plan.ts";
+import type { NotKept, ReadyStep } from "../model/plan.ts";
 import type { PlannedRequest, WriteAnswer } from "../model/service.ts";
 import { secretsIn } from "../model/settings/secret.ts";
 import { backoffMs } from "../service/retry.ts";
 import { differsInSpace } from "../text/values.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
-import { type Ending, type ItemStep, unreadBefore } from "./step.ts";
+import { type Ending, type Started, unreadBefore } from "./step.ts";
 import { answerText, describeStale, exposesOther, listPointers, pausesFor, staleNodes, type Verification, verifyWrite } from "./verify.ts";
 
 // PUT and PATCH state the desired values, so sending one twice has the effect of sending it once.
@@ -19,15 +19,15 @@ import { answerText, describeStale, exposesOther, listPointers, pausesFor, stale
 // only if the account does not have the desired values.
 
 /** An update, and the live object as it was last read. */
-interface UpdateStep<Live> extends ItemStep<Live> {
+interface UpdateStep<Live> extends Started<Live> {
   readonly update: Updates<Live>;
   readonly live: Live;
 }
 
-export async function sendUpdate<Live>(step: ItemStep<Live>): Promise<Ending> {
+export async function sendUpdate<Live>(step: Started<Live>): Promise<Ending> {
   const { item, run } = step;
   const { update } = step.kind;
-  if (update === undefined) throw new Error(`${item.kind} has no updates`);
+  if (update === undefined) throw new Error(`${step.kind.name} has no updates`);
   let live: Live | undefined = await update.reread(item, run.writer.reads);
   if (live === undefined) return unreadBefore(step);
   // If responses show nothing of the object, neither do reads show all of it.
@@ -76,7 +76,7 @@ function isHalved<Live>({ update, run }: UpdateStep<Live>, request: PlannedReque
 }
 
 /** The ending of an item whose last request was not accepted in full, with the changes that the account has now. */
-function withKept<Live>({ changes }: Item, sent: readonly PlannedRequest[], { ending, missing = [] }: Sent<Live>): Ending {
+function withKept<Live>({ changes }: ReadyStep, sent: readonly PlannedRequest[], { ending, missing = [] }: Sent<Live>): Ending {
   if (ending?.outcome !== "not-converged") return ending ?? { outcome: "done" };
   const lacking = new Set(missing);
   const bodies = sent.map(({ body }) => body);

@@ -1,7 +1,7 @@
 import { eachChange } from "../model/changes.ts";
 import { isObject, type JsonObject, type JsonValue, own, sameJson } from "../model/json/json.ts";
 import { escaped, type Pointer } from "../model/json/pointer.ts";
-import type { Item } from "../model/plan.ts";
+import type { ReadyStep } from "../model/plan.ts";
 import type { WriteAnswer } from "../model/service.ts";
 import { isSecretReference } from "../model/settings/secret.ts";
 import { andMore, moreOf } from "../text/lists.ts";
@@ -67,7 +67,7 @@ export interface StaleNode {
  * The values that the item sends, compared with those at planning: `before` of a change; a body repeats all others, such as
  * those of ancestors. What was not known at planning is left out. `isShown`: whether the document has all values of the object.
  */
-export function staleNodes(item: Item, document: JsonObject, isShown: boolean): readonly StaleNode[] {
+export function staleNodes(item: ReadyStep, document: JsonObject, isShown: boolean): readonly StaleNode[] {
   const before = new Map<Pointer, JsonValue | undefined>();
   for (const change of eachChange(item)) {
     before.set(change.path, change.before);

@@ -6,7 +6,7 @@ import { defined } from "../model/json/json.ts";
 import { fromPointer } from "../model/json/pointer.ts";
 import type { AuditEntry } from "../model/live.ts";
 import { getOrAdd } from "../model/maps.ts";
-import { type Attribution, type Item, type Plan, type Step, unmanagedObjects } from "../model/plan.ts";
+import { type Attribution, type Plan, readySteps, type Step, unmanagedObjects } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import { titles } from "../model/titles.ts";
 import type { PastWrite } from "../records/records.ts";
@@ -36,28 +36,33 @@ const maxPerObject = 500;
 export function attribute(report: Plan, entries: readonly AuditEntry[], known: KnownObjects = {}): Plan {
   const ids = idsIn(report, known);
   const find = finder(entries, report, ids);
-  const items: Item[] = [];
-  for (const item of report.items) items.push(attributeItem(item, objectNames(item.address, ids), find));
-  const steps = report.steps.map((step) => (step.standing === "byHand" ? attributeStep(step, objectNames(step.address, ids), find) : step));
-  return { ...report, items, steps };
+  const steps: Step[] = [];
+  for (const step of report.steps) {
+    const names = objectNames(step.address, ids);
+    const { standing } = step;
+    steps.push(
+      standing === "ready" ? attributeReady(step, names, find) : standing === "byHand" ? attributeByHand(step, names, find) : step,
+    );
+  }
+  return { ...report, steps };
 }
 
 /** Explains a difference of an object. `nodes`: names that only an event about exactly this difference contains, the last one most of all. */
 type FindOfObject = (topic: Topic, nodes: readonly string[]) => Attribution | undefined;
 type Find = (object: ObjectNames) => FindOfObject;
 
-const liveNames = ({ liveId, liveName }: Pick<Item, "liveId" | "liveName">, { id, names }: ObjectNames): ObjectNames => ({
+const liveNames = ({ liveId, liveName }: Pick<Step, "liveId" | "liveName">, { id, names }: ObjectNames): ObjectNames => ({
   id: liveId ?? id,
   names: liveName === undefined ? names : [liveName, ...names],
 });
 
-function attributeItem(item: Item, byAddress: ObjectNames, findAny: Find): Item {
-  if (item.action === "create" || item.action === "bind") return item;
+function attributeReady(item: Step, byAddress: ObjectNames, findAny: Find): Step {
+  if (item.verb === "create" || item.verb === "bind") return item;
   const find = findAny(liveNames(item, byAddress));
   const ofObject = new Set<Attribution>();
   const changes = withTraces(item.changes, ({ path, origin }) => {
     if (origin === "config") return {};
-    const topic = topicOf(item.address, path, item.action === "relate");
+    const topic = topicOf(item.address, path, item.verb === "relate");
     const attribution = find(topic, nodesOf(item.address, path));
     if (attribution?.confidence === "exact") return { attribution };
     if (attribution !== undefined) ofObject.add(attribution);
@@ -67,7 +72,7 @@ function attributeItem(item: Item, byAddress: ObjectNames, findAny: Find): Item 
   return { ...item, changes, ...defined({ attribution: newest }) };
 }
 
-function attributeStep(step: Step, byAddress: ObjectNames, find: Find): Step {
+function attributeByHand(step: Step, byAddress: ObjectNames, find: Find): Step {
   const { address } = step;
   const { path, before, after, origin } = firstChange(step);
   const object = liveNames(step, byAddress);
@@ -190,7 +195,7 @@ function candidatesFor(
 function onlyUnexplainedWrite(events: readonly ParsedEvent[], report: Plan, ids: ReadonlyMap<Address, string>): ParsedEvent | undefined {
   const unmanaged = [...unmanagedObjects(report.unmanaged).values()].flat();
   const knownIds = new Set([...ids.values(), ...unmanaged.map(({ id }) => id)]);
-  const known = [...report.items, ...report.steps].flatMap(({ liveName }) => liveName ?? []);
+  const known = report.steps.flatMap(({ liveName }) => liveName ?? []);
   const knownNames = new Set([...known, ...unmanaged.map(({ name }) => name)]);
   const isAboutKnown = ({ words, quoted }: ParsedEvent): boolean =>
     [...words].some((one) => knownIds.has(one)) || [...quoted].some((one) => knownNames.has(one) || knownIds.has(one));
@@ -201,7 +206,7 @@ function onlyUnexplainedWrite(events: readonly ParsedEvent[], report: Plan, ids:
 /** Live ids by manifest address, from the bindings and the report's items. */
 function idsIn(report: Plan, { idByAddress = new Map() }: KnownObjects): ReadonlyMap<Address, string> {
   const ids = new Map(idByAddress);
-  for (const { address, liveId } of report.items) {
+  for (const { address, liveId } of readySteps(report)) {
     if (liveId !== undefined) ids.set(manifestOfSchemas(address) ?? objectAddress(address), liveId);
   }
   return ids;
@@ -260,12 +265,12 @@ export function withOtherProjects(report: Plan, known: readonly PastWrite[]): Pl
     getOrAdd(found, runOf(attribution) ?? "", () => ({ by: attribution, addresses: new Set() })).addresses.add(address);
     return { attribution: { ...attribution, own: false } };
   };
-  const judgedStep = <T extends Item | Step>(step: T): T => ({
+  const judgedStep = (step: Step): Step => ({
     ...step,
     ...judged(step.address, step.attribution),
     changes: step.changes.map((entry) => ({ ...entry, ...judged(step.address, entry.attribution) })),
   });
-  const judgedReport: Plan = { ...report, items: report.items.map(judgedStep), steps: report.steps.map(judgedStep) };
+  const judgedReport: Plan = { ...report, steps: report.steps.map(judgedStep) };
   const warnings = [...found].map(([run, { by, addresses }]): Diagnostic => {
     const who = by.actor === undefined ? "" : ` by ${by.actor}`;
     return {

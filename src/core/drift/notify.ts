@@ -1,6 +1,6 @@
 import type { HttpRequest, SendOptions } from "../http/send.ts";
 import { eachChange, firstChange } from "../model/changes.ts";
-import { type Change, type Plan, stepsOf } from "../model/plan.ts";
+import { type Change, type Plan, readySteps, stepsOf } from "../model/plan.ts";
 import { unlistedHost } from "../model/settings/allowed-hosts.ts";
 import { isLoopback } from "../model/settings/base-url.ts";
 import type { NotifySettings } from "../model/settings/config.ts";
@@ -84,7 +84,9 @@ export function notificationBody(input: NotificationInput, format: NonNullable<N
 
 function slackText({ report, summary: { counts, exit } }: NotificationInput): string {
   const lines = linesOf(report);
-  const events = report.items.filter(({ attribution }) => attribution?.own !== true).map(attributionText);
+  const events = readySteps(report)
+    .filter(({ attribution }) => attribution?.own !== true)
+    .map(attributionText);
   const rest = lines.length - maxLines;
   return [
     `*${!report.complete ? "Incomplete drift report" : exit === 0 ? "No drift" : "Drift"} in ${plain(report.target)}* (${plain(report.account)})`,
@@ -100,8 +102,8 @@ function slackText({ report, summary: { counts, exit } }: NotificationInput): st
 
 /** Exposed differences, then the other differences, then manual steps. */
 function linesOf(report: Plan): readonly string[] {
-  const changes = report.items.flatMap((item) =>
-    item.action === "bind"
+  const changes = readySteps(report).flatMap((item) =>
+    item.verb === "bind"
       ? []
       : Array.from(eachChange(item), (change) => ({ address: item.address, change, isExposed: change.risk === "exposed" })),
   );

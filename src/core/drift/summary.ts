@@ -3,7 +3,7 @@ import { type Address, byText } from "../model/address.ts";
 import { changeCount, eachChange, firstChange, sizeOf } from "../model/changes.ts";
 import { canonicalJson } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
-import { type Origin, type Plan, stepsOf, unmanagedObjects } from "../model/plan.ts";
+import { type Origin, type Plan, readySteps, stepsOf, unmanagedObjects } from "../model/plan.ts";
 import { unmanagedCounts } from "../render/report/unmanaged.ts";
 
 /** A report in a few figures: counts, a fingerprint and the open manual steps, but no values from the account. */
@@ -32,7 +32,7 @@ export interface DriftSummary {
 }
 
 export function driftSummary(report: Plan): DriftSummary {
-  const items = report.items.filter(({ action }) => action !== "bind");
+  const items = readySteps(report).filter(({ verb }) => verb !== "bind");
   const byHand = stepsOf(report, "byHand");
   const origins: Record<Origin, number> = { config: 0, drift: 0, conflict: 0, unknown: 0 };
   for (const step of [...items, ...byHand]) for (const entry of step.changes) origins[entry.origin ?? "unknown"] += sizeOf(entry);
@@ -42,7 +42,7 @@ export function driftSummary(report: Plan): DriftSummary {
     fingerprint: fingerprintOf(report),
     exit: report.exit.code,
     counts: {
-      differences: items.reduce((sum, item) => sum + (item.action === "create" ? 1 : Math.max(1, changeCount(item))), 0),
+      differences: items.reduce((sum, item) => sum + (item.verb === "create" ? 1 : Math.max(1, changeCount(item))), 0),
       exposed: report.summary.exposed ?? 0,
       manual: byHand.length,
       blocked: stepsOf(report, "blocked").length,
@@ -66,17 +66,15 @@ export function driftSummary(report: Plan): DriftSummary {
  */
 function fingerprintOf(report: Plan): string {
   const facts = [
-    ...report.items
-      .filter(({ action }) => action !== "bind")
+    ...readySteps(report)
+      .filter(({ verb }) => verb !== "bind")
       .flatMap((item) => [
-        ["item", item.address, item.action],
+        ["item", item.address, item.verb],
         ...Array.from(eachChange(item), ({ path, before, after }) => ["change", item.address, path, before ?? null, after ?? null]),
       ]),
-    ...report.steps.map(({ id, address, standing, why, changes }) => {
-      const { before, after } = firstChange({ changes });
-      if (standing === "byHand") return ["manual", id, after ?? null, before ?? null];
-      return standing === "blocked" ? ["blocked", address, why?.code ?? ""] : standing === "waits" ? ["deferred", address] : [];
-    }),
+    ...stepsOf(report, "byHand").map((step) => ["manual", step.id, firstChange(step).after ?? null, firstChange(step).before ?? null]),
+    ...stepsOf(report, "blocked").map(({ address, why }) => ["blocked", address, why?.code ?? ""]),
+    ...stepsOf(report, "waits").map(({ address }) => ["deferred", address]),
     ...[...unmanagedObjects(report.unmanaged).values()].flat().map(({ id }) => ["unmanaged", id]),
     ...report.policy.map(({ policy, severity, address, path }) => ["policy", policy, severity, address, path]),
     ["complete", report.complete],

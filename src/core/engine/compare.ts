@@ -262,7 +262,7 @@ function withoutIgnored(found: DiffResult, { ignored }: Account): DiffResult {
       (item) =>
         !ignored(item.address, "") &&
         !(
-          (isOfRelation(item) || item.action === "bind") &&
+          (isOfRelation(item) || item.verb === "bind") &&
           item.changes.length > 0 &&
           item.changes.every((entry) => "path" in entry && ignored(item.address, entry.path))
         ),

@@ -9,7 +9,7 @@ import { type Address, objectPattern } from "../model/address.ts";
 import { defined } from "../model/json/json.ts";
 import { keptJson } from "../model/kept.ts";
 import { groupBy } from "../model/maps.ts";
-import type { Blocked, DraftItem, Item, Plan } from "../model/plan.ts";
+import type { Blocked, DraftItem, Plan, ReadyStep } from "../model/plan.ts";
 import { accountName } from "../model/settings/config.ts";
 import { unknownAllowances } from "./checks/addresses.ts";
 import { allowances, unusedAllowance } from "./checks/allow.ts";
@@ -131,9 +131,9 @@ function whyNotSend(item: DraftItem, run: Run, { earlier, account }: Stations): 
   const { unknown } = earlier;
   const { created, bindings } = run.records();
   const blocked = blockedByEarlierRun(item, { unknown, created, bindings });
-  if (blocked !== undefined || item.action === "relate") return blocked;
+  if (blocked !== undefined || item.verb === "relate") return blocked;
   const { address } = item;
-  const isCreate = item.action === "create";
+  const isCreate = item.verb === "create";
   // Assets are in no list, but integrations show them. A tag selects integrations.
   const needed = (isCreate ? kindNamed(item.kind)?.list : undefined) ?? integrations;
   const suspicion = account.suspicions.find(({ list }) => list === needed);
@@ -145,7 +145,7 @@ function whyNotSend(item: DraftItem, run: Run, { earlier, account }: Stations): 
   };
 }
 
-function guardFindings(items: readonly Item[], run: Run, stations: Stations): ReturnType<PlanRules["guards"]> {
+function guardFindings(items: readonly ReadyStep[], run: Run, stations: Stations): ReturnType<PlanRules["guards"]> {
   const { project, options, scope, rounds, today, kind } = run;
   const { account, comparison, found } = stations;
   const { settings, manifests } = project;

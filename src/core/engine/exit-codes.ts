@@ -1,5 +1,5 @@
 import { combineExits, type Exit } from "../model/exit.ts";
-import { type Plan, type Result, stepsOf, unmanagedObjects } from "../model/plan.ts";
+import { endedSteps, outcomeOf, type Plan, type Result, stepsOf, unmanagedObjects } from "../model/plan.ts";
 import { stopsApply } from "../model/problem.ts";
 
 const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "unreviewed", "warnings"] as const;
@@ -20,9 +20,8 @@ function refusals(plan: Plan): readonly Exit[] {
 }
 
 /** Whether the account differs from the manifests. Recording an id is not a difference. */
-function differs({ items, steps }: Plan): boolean {
-  return items.some(({ action }) => action !== "bind") || steps.some(({ standing }) => standing === "waits" || standing === "held");
-}
+const differs = ({ steps }: Plan): boolean =>
+  steps.some(({ standing, verb }) => (standing === "ready" && verb !== "bind") || standing === "waits" || standing === "held");
 
 const missingLive: readonly string[] = ["E_TAG_MISSING", "E_INTEGRATION_MISSING", "E_GONE", "E_OTHER_OBJECT"];
 
@@ -71,10 +70,10 @@ export function planExit(plan: Plan, failOn: readonly FailOn[] = []): Exit {
 }
 
 /** Whether a part of the account was read and compared. */
-const wasCompared = ({ summary, items, steps }: Plan, result: Result): boolean =>
-  summary.noop + items.length > 0 ||
-  steps.some(({ standing }) => standing === "byHand" || standing === "waits") ||
-  result.items.some(({ code }) => code !== "E_READ_FAILED");
+const wasCompared = ({ summary, steps }: Plan, result: Result): boolean =>
+  summary.noop > 0 ||
+  steps.some(({ standing }) => standing === "ready" || standing === "byHand" || standing === "waits") ||
+  endedSteps(result).some(({ why }) => why?.code !== "E_READ_FAILED");
 
 /** Error codes of items that mean that the saved plan no longer fits. */
 const staleCodes: readonly (string | undefined)[] = ["E_STALE"];
@@ -85,11 +84,11 @@ export function applyExit(result: Result, plan: Plan, interrupted: boolean): Exi
   // Without any object that could be read, the run is an error. Otherwise, what was not read is left to do.
   if (!plan.complete) exits.push({ code: plan.executable && wasCompared(plan, result) ? 4 : 1, reasons: ["incomplete"] });
   if (!plan.executable) return combineExits(exits);
-  if (result.items.some(({ code }) => staleCodes.includes(code))) exits.push({ code: 5, reasons: ["stale"] });
+  if (result.steps.some(({ why }) => staleCodes.includes(why?.code))) exits.push({ code: 5, reasons: ["stale"] });
   const incomplete = new Set(
-    result.items
-      .filter(({ outcome, code }) => outcome !== "done" && outcome !== "recovered" && !staleCodes.includes(code))
-      .map(({ outcome }) => outcome),
+    endedSteps(result)
+      .filter(({ outcome, why }) => outcome !== "done" && outcome !== "recovered" && !staleCodes.includes(why?.code))
+      .flatMap((step) => outcomeOf(step) ?? []),
   );
   const reasons = [
     ...[...incomplete].sort(),

@@ -3,7 +3,7 @@ import { type Address, byText, objectAddress } from "../model/address.ts";
 import { locatedCause } from "../model/cause.ts";
 import { isOfNodes, mergeEqual } from "../model/changes.ts";
 import { getOrAdd } from "../model/maps.ts";
-import type { Cause, ChangeGroup, DraftCause, DraftFacts, DraftItem, Item, Plan, ReportRisk, Risk } from "../model/plan.ts";
+import type { Cause, ChangeGroup, DraftCause, DraftFacts, DraftItem, Plan, ReadyStep, ReportRisk, Risk } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 
 // Columns that an update would protect are exposed in the account now, and vice versa.
@@ -22,13 +22,13 @@ interface ItemsInput {
 }
 
 /** The items of a plan with their ids, in an order that does not depend on that of the drafts. */
-export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsInput): readonly Item[] {
+export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsInput): readonly ReadyStep[] {
   const sorted = inOrder(drafts);
   const ids = idsByAddress(sorted);
   const located = locatedCauses(locate);
-  const known = new Map<DraftItem["changes"], Item["changes"]>();
+  const known = new Map<DraftItem["changes"], ReadyStep["changes"]>();
   return sorted.map(({ draft, manifest }, index) => {
-    const id = `i${index + 1}`;
+    const id = `s${index + 1}`;
     // An object is bound before its other items.
     const bound = ids.bound.get(manifest);
     const needed = [
@@ -43,8 +43,16 @@ export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsIn
       // The cause of the draft is replaced, if there is one.
       return { ...entry, ...facts } as ChangeGroup;
     };
-    const { after: _, requires: __, changes, ...item } = draft;
-    return { id, ...item, changes: getOrAdd(known, changes, () => inOrderOfPaths(changes.map(planned))), dependsOn };
+    const { after: _, requires: __, kind: ___, changes, address, verb, ...item } = draft;
+    return {
+      id,
+      address,
+      verb,
+      standing: "ready",
+      ...item,
+      changes: getOrAdd(known, changes, () => inOrderOfPaths(changes.map(planned))),
+      dependsOn,
+    };
   });
 }
 
@@ -68,7 +76,7 @@ function inOrder(drafts: readonly DraftItem[]): readonly Draft[] {
         draft,
         manifest: objectAddress(draft.address),
         kind: kindOrder.get(draft.kind) ?? -1,
-        action: actionOrder.indexOf(draft.action),
+        verb: actionOrder.indexOf(draft.verb),
       }))
       // What must come after items of another kind is last: an item is executed after those before it that it depends on.
       .sort(
@@ -76,7 +84,7 @@ function inOrder(drafts: readonly DraftItem[]): readonly Draft[] {
           Number(isLast(a)) - Number(isLast(b)) ||
           a.kind - b.kind ||
           byText(a.manifest, b.manifest) ||
-          a.action - b.action ||
+          a.verb - b.verb ||
           byText(a.draft.address, b.draft.address),
       )
   );
@@ -97,10 +105,10 @@ function idsByAddress(sorted: readonly Draft[]): ItemIds {
   const existence = new Map<Address, string[]>();
   const bound = new Map<Address, string>();
   for (const [index, { draft }] of sorted.entries()) {
-    const id = `i${index + 1}`;
+    const id = `s${index + 1}`;
     getOrAdd(all, draft.address, () => []).push(id);
-    if (draft.action !== "update") getOrAdd(existence, draft.address, () => []).push(id);
-    if (draft.action === "bind" && !bound.has(draft.address)) bound.set(draft.address, id);
+    if (draft.verb !== "update") getOrAdd(existence, draft.address, () => []).push(id);
+    if (draft.verb === "bind" && !bound.has(draft.address)) bound.set(draft.address, id);
   }
   return { all, existence, bound };
 }

@@ -100,9 +100,9 @@ function markOrigin(found: DiffResult, base: DiffResult | undefined, removedOf?:
   };
   const mark = (item: DraftItem): DraftItem => {
     // Recording an id concerns the bindings, not the account or the manifests.
-    if (item.action === "bind" || base === undefined) return withOneOrigin(item, "unknown");
+    if (item.verb === "bind" || base === undefined) return withOneOrigin(item, "unknown");
     // A create or a relation is one change: it only matters whether the base manifests had it.
-    if (item.action !== "update") return withOneOrigin(item, steps.has(stepOf(item)) ? "drift" : notInBase);
+    if (item.verb !== "update") return withOneOrigin(item, steps.has(stepOf(item)) ? "drift" : notInBase);
     const traceOf = (change: Change<DraftFacts>) => ({
       origin: originOf(change.path, change.after),
       ...defined({ removed: removedOf?.(change) }),
@@ -122,10 +122,9 @@ const withOneOrigin = (item: DraftItem, origin: Origin): DraftItem => ({
   changes: item.changes.map((entry) => ({ ...entry, origin })),
 });
 
-type StepKey = Pick<DraftItem, "action" | "address" | "naturalKey">;
+type StepKey = Pick<DraftItem, "verb" | "address" | "naturalKey">;
 
-const stepOf = ({ action, address, naturalKey }: StepKey): string =>
-  `${action} ${resourcePart(address)} ${canonicalJson(naturalKey ?? null)}`;
+const stepOf = ({ verb, address, naturalKey }: StepKey): string => `${verb} ${resourcePart(address)} ${canonicalJson(naturalKey ?? null)}`;
 
 const resourcePart = (address: Address): string => (address.includes("#") ? address.slice(address.indexOf("#")) : "");
 
@@ -133,7 +132,7 @@ const resourcePart = (address: Address): string => (address.includes("#") ? addr
 function desiredValues({ items, manual }: DiffResult): ReadonlyMap<Pointer, string> {
   const desired = new Map<Pointer, string>();
   for (const item of items)
-    if (item.action === "update")
+    if (item.verb === "update")
       for (const { path, after } of eachChange(item)) {
         desired.set(path, canonicalJson(after ?? null));
       }

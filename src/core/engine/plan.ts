@@ -3,7 +3,7 @@ import { type Address, byText } from "../model/address.ts";
 import { changeCount, eachChange } from "../model/changes.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, defined } from "../model/json/json.ts";
-import type { Blocked, CallCounts, Change, Deferred, DraftItem, Item, Plan, Step, Summary } from "../model/plan.ts";
+import type { Blocked, CallCounts, Change, Deferred, DraftItem, Plan, ReadyStep, Step, Summary } from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, stopsApply, toDiagnostic } from "../model/problem.ts";
 import { enumerate } from "../text/describe.ts";
 import { grouped } from "../text/lists.ts";
@@ -56,7 +56,7 @@ export interface PlanRules {
   readonly whyNotSend: (item: DraftItem) => Blocked | undefined;
   /** Whether an earlier round of the run could not send the item at this address. Absent: there is none. */
   readonly hasFailed?: (address: Address) => boolean;
-  readonly guards: (items: readonly Item[]) => { readonly guards: readonly GuardFinding[]; readonly problems: readonly Problem[] };
+  readonly guards: (items: readonly ReadyStep[]) => { readonly guards: readonly GuardFinding[]; readonly problems: readonly Problem[] };
   readonly locate: Locate;
   /** Whether nothing was compared, because the manifests have errors or the run was interrupted. */
   readonly isStopped: boolean;
@@ -83,8 +83,10 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     complete,
     executable: !failed && guards.every(({ allowed }) => allowed !== undefined),
     calls: { read: readCalls, planned: countCalls(methodsOf(items)), later: countCalls(runs.deferred.flatMap(({ later = [] }) => later)) },
-    items,
-    steps: unsentSteps(differences, { ...runs, held }, rules, head).map((step, index) => ({ id: `s${items.length + index + 1}`, ...step })),
+    steps: [
+      ...items,
+      ...unsentSteps(differences, { ...runs, held }, rules, head).map((step, index) => ({ id: `s${items.length + index + 1}`, ...step })),
+    ],
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     ...defined({
       loosened: complete ? loosened : undefined,
@@ -127,7 +129,7 @@ function whatRuns(found: readonly DiffResult[], { inScope, whyNotSend, hasFailed
     const why =
       doubled.get(draft.address) ??
       afterFailed(draft, hasFailed) ??
-      (draft.action === "update" || draft.action === "bind" ? undefined : whyNotSend(draft));
+      (draft.verb === "update" || draft.verb === "bind" ? undefined : whyNotSend(draft));
     if (why === undefined) runnable.push(draft);
     else blocked.push(why);
   }
@@ -183,7 +185,7 @@ function afterFailed({ address, requires = [] }: DraftItem, hasFailed: PlanRules
 /** Updates that must come after what is not sent yet, or is blocked. */
 const postponed = (items: readonly DraftItem[], deferred: readonly Deferred[], blocked: readonly Blocked[]): readonly Deferred[] => {
   const isUnsent = new Set([...deferred, ...blocked].map(({ address }) => address));
-  return items.flatMap(({ address, action: verb, liveId, requires = [], changes, requests }) => {
+  return items.flatMap(({ address, verb, liveId, requires = [], changes, requests }) => {
     if (!requires.some((one) => isUnsent.has(one))) return [];
     const desired = Object.fromEntries([...eachChange({ changes })].map(({ field, after: value = null }) => [field, value]));
     return [{ verb, address, waitsFor: requires, ...defined({ liveId }), desired, later: requests.map(({ method }) => method) }];
@@ -221,7 +223,7 @@ function settleDeferred(
 /** Two creates with the same natural key would create the same object twice. */
 const doubledCreates = (items: readonly DraftItem[]): readonly Blocked[] =>
   grouped(
-    items.filter(({ action, naturalKey }) => action === "create" && naturalKey !== undefined),
+    items.filter(({ verb, naturalKey }) => verb === "create" && naturalKey !== undefined),
     ({ kind, naturalKey }) => `${kind} ${canonicalJson(naturalKey)}`,
   ).flatMap((group) => {
     const addresses = group.map(({ address }) => address);
@@ -229,7 +231,7 @@ const doubledCreates = (items: readonly DraftItem[]): readonly Blocked[] =>
     return group.length === 1 ? [] : addresses.map((address): Blocked => ({ address, code: "E_SHARED_IDENTITY", message }));
   });
 
-const methodsOf = (items: readonly Item[]): readonly string[] => items.flatMap(({ requests }) => requests.map(({ method }) => method));
+const methodsOf = (items: readonly ReadyStep[]): readonly string[] => items.flatMap(({ requests }) => requests.map(({ method }) => method));
 
 function countCalls(methods: readonly string[]): CallCounts {
   const counts: Record<string, number> = {};
@@ -237,8 +239,8 @@ function countCalls(methods: readonly string[]): CallCounts {
   return counts;
 }
 
-function countActions(items: readonly Item[]): Pick<Summary, Item["action"]> {
-  const count = (action: Item["action"]): number => items.filter((item) => item.action === action).length;
+function countActions(items: readonly ReadyStep[]): Pick<Summary, ReadyStep["verb"]> {
+  const count = (verb: ReadyStep["verb"]): number => items.filter((item) => item.verb === verb).length;
   const unrelate = count("unrelate");
   return {
     create: count("create"),
@@ -249,7 +251,7 @@ function countActions(items: readonly Item[]): Pick<Summary, Item["action"]> {
   };
 }
 
-function countRisks(items: readonly Item[], kind: Plan["kind"]): Partial<Summary> {
+function countRisks(items: readonly ReadyStep[], kind: Plan["kind"]): Partial<Summary> {
   const count = (risk: Change["risk"]): number => items.reduce((sum, item) => sum + changeCount(item, (one) => one.risk === risk), 0);
   return kind === "DriftReport"
     ? { exposed: count("exposed"), stricter: count("stricter") }

@@ -25,14 +25,14 @@ interface Split {
  * changes into requests of their own, which repeat the live values of everything else.
  */
 function splitItem(item: DraftItem): Split {
-  if (item.action === "bind") return { sent: item };
+  if (item.verb === "bind") return { sent: item };
   const protecting = item.changes.filter(protects);
   const others = item.changes.filter((entry) => !protects(entry));
   if (protecting.length === 0) return { held: item };
   if (others.length === 0) return { sent: item };
   const requests = item.requests.filter((request) => every(others, (change) => !contains(request, change)));
   const isComplete = every(protecting, (change) => requests.some((request) => contains(request, change)));
-  if (item.action !== "update" || !isComplete) return { held: item };
+  if (item.verb !== "update" || !isComplete) return { held: item };
   // Only what exposes waits for what it requires, and a binding records that the whole object was sent.
   const { exposedColumns: _, basis: __, requires: ___, binding: ____, ...rest } = item;
   return {

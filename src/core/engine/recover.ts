@@ -139,13 +139,13 @@ interface EarlierRuns {
 
 /** Why an object or relation may not be created: its last create has no known outcome, or its id was lost from the bindings. */
 export function blockedByEarlierRun(
-  { address, kind, action }: Pick<DraftItem, "address" | "kind" | "action">,
+  { address, kind, verb }: Pick<DraftItem, "address" | "kind" | "verb">,
   { unknown, created, bindings }: EarlierRuns,
 ): Blocked | undefined {
   const why = unknown.get(address);
   if (why !== undefined) return unknownOutcome(address, why);
   // An object that can be looked up was looked up. For an asset, the journal is the last record.
-  const earlier = action === "create" && kindNamed(kind)?.list === undefined ? created.get(address) : undefined;
+  const earlier = verb === "create" && kindNamed(kind)?.list === undefined ? created.get(address) : undefined;
   // After a manifest was renamed, its object is bound to the new address.
   if (earlier === undefined || [...bindings.values()].some(({ id }) => id === earlier.id)) return undefined;
   return {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { byText } from "../model/address.ts";
 import { defined } from "../model/json/json.ts";
 import { fromPointer } from "../model/json/pointer.ts";
-import type { Blocked, Deferred, Item, Manual, NotKept, ReportRisk, Risk, Step, Unverifiable } from "../model/plan.ts";
+import type { Blocked, Deferred, Manual, NotKept, ReadyStep, ReportRisk, Risk, Step, Unverifiable } from "../model/plan.ts";
 import { riskOf } from "../model/schema-tree.ts";
 
 // Steps that the plan does not send. They get their ids from the plan, except steps by hand, which keep theirs in every report.
@@ -49,9 +49,9 @@ export function notKeptStep({ address, path, wanted, live, since }: NotKept, ris
 }
 
 /** Items that `--protect-only` holds, then what waits for them. */
-export const heldSteps = (items: readonly Item[], waiting: readonly Deferred[]): readonly Unsent[] => [
-  ...items.map(({ address, action, liveId, liveName, changes }) =>
-    unsent(address, "held", { verb: action, ...defined({ liveId, liveName }), changes }),
+export const heldSteps = (items: readonly ReadyStep[], waiting: readonly Deferred[]): readonly Unsent[] => [
+  ...items.map(({ address, verb, liveId, liveName, changes }) =>
+    unsent(address, "held", { verb: verb, ...defined({ liveId, liveName }), changes }),
   ),
   ...[...waiting]
     .sort((a, b) => byText(a.address, b.address))

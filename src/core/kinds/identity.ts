@@ -112,7 +112,7 @@ const versionItem = (manifest: Manifest, live: Parameters<typeof bindItem>[1], s
 const emptyBind = ({ address, kind }: Manifest, { id, name }: Parameters<typeof bindItem>[1]) => ({
   address,
   kind,
-  action: "bind" as const,
+  verb: "bind" as const,
   liveId: id,
   ...(name === undefined ? {} : { liveName: name }),
   requests: [],

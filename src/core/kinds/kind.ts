@@ -7,7 +7,7 @@ import type { KeptById, KeptIntegration } from "../model/kept.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import type { IntegrationSelector, IntegrationSpec, Manifest, Reference } from "../model/manifest.ts";
 import type { NodePath } from "../model/nodes.ts";
-import type { Blocked, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject, NotKept } from "../model/plan.ts";
+import type { Blocked, Deferred, Difference, DraftCause, DraftItem, NamedObject, NotKept, ReadyStep } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { List, PlannedRequest, Reads, UnreadEntry, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { ClientSettings } from "../model/settings/config.ts";
@@ -383,15 +383,15 @@ export interface LostProtection {
 /** How the effect of a PUT or PATCH is verified. */
 export interface Updates<Live> {
   /** Reads again the parts of the object that the item touches: before the write, and after a failed one. */
-  reread(item: Item, reads: Reads): Promise<Live | undefined>;
+  reread(item: ReadyStep, reads: Reads): Promise<Live | undefined>;
   /** The live object as the JSON document into which the pointers of the item's request bodies point. */
-  document(item: Item, live: Live | undefined): JsonObject;
+  document(item: ReadyStep, live: Live | undefined): JsonObject;
   /** Whether a read showed the object, although responses show nothing of it: then its values verify a write. */
   isShown?(live: Live): boolean;
   /** The object as the response shows it; absent if responses show nothing of it. */
   answered?(before: Live | undefined, answer: WriteAnswer, decode: WriteDecoder): Live;
-  /** As `Item.basis`, of the object now. */
-  basis?(item: Item, live: Live): string | undefined;
+  /** As `ReadyStep.basis`, of the object now. */
+  basis?(item: ReadyStep, live: Live): string | undefined;
   /** Whether a read may show a value minutes after it was accepted. */
   readonly showsLate?: true;
   /** Values other than those of the request body that differ between two readings. */

@@ -76,9 +76,8 @@ export function resyncedTables<F extends AnyFacts>({ changes = [] }: WithChanges
 export const isOutside = ({ origin }: Pick<ChangeFacts, "origin">): boolean => origin === "drift" || origin === "conflict";
 
 /** Who made the changes and the differences of manual steps, as far as it is known. */
-export function* eachAttribution({ items, steps }: Pick<Plan, "items" | "steps">): Generator<Attribution> {
-  const all = [...items, ...steps];
-  for (const { attribution } of [...all, ...all.flatMap(({ changes }) => changes)]) if (attribution !== undefined) yield attribution;
+export function* eachAttribution({ steps }: Pick<Plan, "steps">): Generator<Attribution> {
+  for (const { attribution } of [...steps, ...steps.flatMap(({ changes }) => changes)]) if (attribution !== undefined) yield attribution;
 }
 
 /** Collects changes of nodes. Those with the same facts (the same object), field and level become one entry, in the order of the first. */

@@ -1,11 +1,8 @@
 import type { Address } from "./address.ts";
 import type { GoneColumn, NeverReviewed, NewColumn } from "./columns.ts";
 import type {
-  Action,
   Attribution,
   Cause,
-  Item,
-  ItemResult,
   Loosened,
   NamedObject,
   Origin,
@@ -32,11 +29,31 @@ export const stepsOf = ({ steps }: Pick<Plan | Result, "steps">, standing: Step[
 /** Why a step is not sent; an empty message if it says nothing. */
 export const whyOf = ({ why }: Pick<Step, "why">): Why => why ?? { message: "" };
 
-/** How one item of an apply ended. */
-export type Outcome = ItemResult["outcome"];
+/** What a step does that is not "none". */
+export type Action = Exclude<Step["verb"], "none">;
+
+/** A step that apply sends. */
+export interface ReadyStep extends Step {
+  readonly standing: "ready";
+  readonly verb: Action;
+}
+
+/** The steps that apply sends, in its order. */
+export const readySteps = ({ steps }: Pick<Plan | Result, "steps">): readonly ReadyStep[] =>
+  steps.filter((step): step is ReadyStep => step.standing === "ready" && step.verb !== "none");
+
+/** How a step that apply started, or did not start, ended. */
+export type Outcome = NonNullable<Step["outcome"]>;
+
+/** How a step of a result ended; "blocked" and "deferred" by its standing. Undefined: it is not one that apply sends. */
+export const outcomeOf = ({ outcome, standing }: Pick<Step, "outcome" | "standing">): Outcome | "blocked" | "deferred" | undefined =>
+  outcome ?? (standing === "blocked" ? "blocked" : standing === "waits" ? "deferred" : undefined);
+
+/** The steps of a result that apply has sent, or could not send. */
+export const endedSteps = ({ steps }: Pick<Result, "steps">): readonly Step[] => steps.filter((step) => outcomeOf(step) !== undefined);
 
 /** Whether it adds or removes the relation of a tag. */
-export const isOfRelation = ({ action }: Pick<Item, "action">): boolean => action === "relate" || action === "unrelate";
+export const isOfRelation = ({ verb }: Pick<ReadyStep, "verb">): boolean => verb === "relate" || verb === "unrelate";
 
 /** "protects": less data is readable after the change; "exposes": more. */
 export type Risk = "protects" | "exposes" | "neutral";
@@ -97,7 +114,8 @@ export interface DraftFacts extends Omit<ChangeFacts, "cause" | "risk"> {
 }
 
 /** A step as a kind returns it. Plain data: nothing is sent, and it may still be refused. */
-export interface DraftItem extends Omit<Item, "id" | "dependsOn" | "changes"> {
+export interface DraftItem extends Omit<ReadyStep, "id" | "standing" | "dependsOn" | "changes"> {
+  readonly kind: string;
   readonly changes: readonly ChangeGroup<DraftFacts>[];
   /** These objects must exist first: their creates and bindings come before the item, and updates of them do not hold it back. */
   readonly after?: readonly Address[];

@@ -134,14 +134,14 @@ async function thenRelease<T extends { readonly result: Result }>(writes: Record
 /** Records what is kept unreadable, what the service did not keep, and what selectors by live name cover. A run that saw only a part adds to what is known. */
 function rememberAccount(
   writes: RecordsRun,
-  { plan, result, notKept, kept }: Omit<Applied, "result"> & { readonly result: Pick<Result, "items"> },
+  { plan, result, notKept, kept }: Omit<Applied, "result"> & { readonly result: Pick<Result, "steps"> },
 ): void {
-  const isDeclined = result.items.some(({ code }) => code === "E_NOT_CONFIRMED");
+  const isDeclined = result.steps.some(({ why }) => why?.code === "E_NOT_CONFIRMED");
   if (!plan.executable || isDeclined) return;
   const known = writes.state();
   const isWhole = plan.partial !== true;
   writes.remember({
-    kept: keptAfter(known.kept, { found: kept, items: result.items }),
+    kept: keptAfter(known.kept, { found: kept, items: result.steps }),
     notKept: valuesToKeep(known.notKept, { found: [...notKeptValues(plan), ...notKept], isWhole }),
     ...(isWhole ? { covered: coveredNow(known.covered, plan.covered) } : {}),
   });
@@ -205,7 +205,7 @@ export async function recordUnchanged({ settings }: Project, plan: Plan, run: Ru
     try {
       const writes = await records.begin({ runId, waitMs: 0, signal: run.signal });
       rememberCommit(writes, commit, false);
-      rememberAccount(writes, { plan, result: { items: [] }, notKept: [], kept: plan.kept === undefined ? [] : [plan.kept] });
+      rememberAccount(writes, { plan, result: { steps: [] }, notKept: [], kept: plan.kept === undefined ? [] : [plan.kept] });
       await writes.release();
     } catch (error) {
       if (!(error instanceof DimsyncError)) throw error;
@@ -239,7 +239,7 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { envir
       rememberCommit(
         writes,
         commitOf(plan, await git, { runId: writes.runId, at: result.finishedAt }),
-        plan.items.length + stepsOf(plan, "waits").length > 0,
+        plan.steps.some(({ standing }) => standing === "ready" || standing === "waits"),
       );
     return done;
   } finally {

@@ -3,7 +3,7 @@ import { endOfNow, readAudit } from "../drift/audit.ts";
 import type { Run } from "../engine/run.ts";
 import { eachAttribution } from "../model/changes.ts";
 import { ServiceError } from "../model/errors.ts";
-import { type Plan, stepsOf } from "../model/plan.ts";
+import { type Plan, readySteps, stepsOf } from "../model/plan.ts";
 import { isLocal } from "../model/settings/config.ts";
 import type { PastWrite } from "../records/records.ts";
 import { withRecords } from "./open-records.ts";
@@ -17,7 +17,7 @@ interface AttributionOptions {
 
 /** The report with who made the changes, and with the reads of the audit log. Throws the signal's reason, and as `Records.read` does. */
 export async function attributed(report: Plan, { since }: AttributionOptions, run: Run): Promise<Plan> {
-  if (report.items.every(({ action }) => action === "bind" || action === "create") && stepsOf(report, "byHand").length === 0) return report;
+  if (readySteps(report).every(({ verb }) => verb === "bind" || verb === "create") && stepsOf(report, "byHand").length === 0) return report;
   const { reads, records, calls, signal } = run;
   const madeMs = Date.parse(report.createdAt);
   const window = { since: since ?? new Date(madeMs - defaultWindowMs).toISOString(), until: endOfNow(madeMs) };

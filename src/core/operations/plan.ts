@@ -32,7 +32,7 @@ export async function planAccount(given: Project, options: PlanAccountOptions, e
     const chosen = (await loading) ?? options.base;
     const { run } = await withBase(chosen === undefined ? opened : withNewSecrets(opened, chosen), chosen);
     const made = await plan(run);
-    const isUndoing = made.items.some((item) => changeCount(item, isOutside) > 0);
+    const isUndoing = made.steps.some((item) => changeCount(item, isOutside) > 0);
     const whole = isUndoing ? await attributed(made, {}, run) : made;
     return { ...whole, exit: planExit(whole, failOn) };
   });

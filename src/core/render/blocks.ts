@@ -80,7 +80,7 @@ export interface Entry {
 
 /** The changes of one item, or of many similar ones. */
 export interface ChangeBlock extends Required<Pick<Entry, "sign" | "tone" | "label" | "head">> {
-  readonly action: Action;
+  readonly verb: Action;
   /** "Schemas/orders", or "Schemas" for several integrations; raw. */
   readonly address: string;
   /** The resource of a relation; of a summary, what it stands for: "9 integrations:", "12 relations". */

@@ -1,6 +1,6 @@
 import type { ExitCode } from "../model/exit.ts";
 import type { GuardFinding } from "../model/findings.ts";
-import { type Item, type Plan, type Result, stepsOf, type Validation } from "../model/plan.ts";
+import { endedSteps, type Plan, type ReadyStep, type Result, readySteps, stepsOf, type Validation } from "../model/plan.ts";
 import { visible } from "../text/control-characters.ts";
 import { callsText } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
@@ -43,7 +43,7 @@ export interface Report {
   /** The most important numbers, the worst first. */
   readonly counts: readonly StateCount[];
   /** What the blocks of changes are made of, for layouts that show every change. */
-  readonly items: readonly Item[];
+  readonly items: readonly ReadyStep[];
   /** Everything but the head, the changes and the end, in the order of a page. */
   readonly sections: readonly Section[];
   /** "Apply will send: 1 PATCH.", "Read with 41 GET." */
@@ -77,7 +77,7 @@ interface Headline {
 /** `byRule` groups the changes by rule, however few there are. */
 export function reportOf(document: Document, options: RenderOptions, byRule = false): Report {
   const { kind } = document;
-  const items = kind === "Result" || kind === "Validation" ? [] : document.items;
+  const items = kind === "Result" || kind === "Validation" ? [] : readySteps(document);
   const named = (command: string): string => ("target" in document ? forTarget(command, document) : command);
   const words = { ...wordsOf(kind), command: named(wordsOf(kind).command) };
   const target = kind === "Validation" ? "" : document.target;
@@ -130,7 +130,7 @@ function contentOf(document: Document): Content {
       ...shared,
       about: { ...about, times: [document.startedAt, document.finishedAt], id: `run ${document.runId}` },
       headline: resultHeadline(document),
-      calls: [`Sent: ${callsText(document.calls)}.`],
+      calls: [`Sent: ${callsText(document.calls.sent)}.`],
     };
   const { git, createdAt, planId, calls } = document;
   const read = `Read with ${callsText(calls.read)}.`;
@@ -178,7 +178,8 @@ function planHeadline(plan: Plan): Headline {
 
 /** The state of a plan or report with something in it, as one word. */
 function leadingState(plan: Plan): string {
-  const { kind, items } = plan;
+  const { kind } = plan;
+  const items = readySteps(plan);
   if (items.length === 0 && stepsOf(plan, "blocked").length > 0) return "blocked";
   if (kind === "DriftReport") return "drift";
   return items.length === 0 && stepsOf(plan, "byHand").length > 0 ? "manual" : "changes";
@@ -188,7 +189,8 @@ function leadingState(plan: Plan): string {
 const unapplied: Readonly<Partial<Record<ExitCode, string>>> = { 1: "error", 3: "refused", 130: "interrupted" };
 
 function resultHeadline(result: Result): Headline {
-  const { items, exit } = result;
+  const { exit } = result;
+  const items = endedSteps(result);
   const held = stepsOf(result, "held");
   if (isDeclined(items)) return { word: "declined", tone: "bad", text: "Not confirmed: nothing was applied.", isSentence: true };
   const word = unapplied[exit.code];

@@ -85,7 +85,7 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
     (await ofTarget(context, project, (of, options, run) =>
       planAccount(of, { ...options, failOn, isRecording: true, review: "after merge" }, run),
     ));
-  const hasWork = plan.items.length > 0 || plan.steps.some(({ standing }) => standing === "waits" || standing === "held");
+  const hasWork = plan.steps.some(({ standing }) => standing === "ready" || standing === "waits" || standing === "held");
   if (saved === undefined && (plan.exit.code !== 0 || !hasWork)) {
     if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));
     return await report({ ...plan, exit: unchangedExit(plan) });

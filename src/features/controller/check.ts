@@ -2,7 +2,7 @@ import { driftSummary } from "../../core/drift/summary.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { eachChange, firstChange } from "../../core/model/changes.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
-import { type Change, type Item, type Plan, type Result, stepsOf } from "../../core/model/plan.ts";
+import { type Change, type Plan, type ReadyStep, type Result, readySteps, stepsOf } from "../../core/model/plan.ts";
 import type { ControllerMode } from "../../core/model/settings/config.ts";
 import { applyAccount } from "../../core/operations/apply.ts";
 import { driftAccount } from "../../core/operations/drift.ts";
@@ -140,10 +140,11 @@ const columnOf = ({ address, path }: Pick<FoundDifference, "address" | "path">):
 
 /** The exposed changes first, then other differences, steps by hand and policies. */
 function findingsOf(report: Plan): readonly FoundDifference[] {
-  const { items, policy } = report;
+  const { policy } = report;
+  const items = readySteps(report);
   const other = (address: string, path: string, what: string): FoundDifference => ({ address, path, what, isExposed: false });
-  const missing = items.filter(({ action }) => action === "create");
-  const changes = items.filter(({ action }) => action !== "create" && action !== "bind");
+  const missing = items.filter(({ verb }) => verb === "create");
+  const changes = items.filter(({ verb }) => verb !== "create" && verb !== "bind");
   const violated = policy.filter(({ state }) => state !== "fixed");
   return [
     ...changes.flatMap((item) => Array.from(eachChange(item), (change) => findingOf(change, item))),
@@ -156,7 +157,7 @@ function findingsOf(report: Plan): readonly FoundDifference[] {
   ].sort((a, b) => Number(b.isExposed) - Number(a.isExposed));
 }
 
-function findingOf(change: Change, item: Pick<Item, "address" | "liveName" | "attribution">): FoundDifference {
+function findingOf(change: Change, item: Pick<ReadyStep, "address" | "liveName" | "attribution">): FoundDifference {
   const { path, field, risk, origin, attribution } = change;
   const { address } = item;
   const isExposed = risk === "exposed";
@@ -172,11 +173,11 @@ const stoppedText =
   "and was repaired three times in a day. It is only reported now: agree with whoever changes it, or change the manifests.";
 
 /** Why not everything was sent that protects. */
-function failureOf(plan: Plan, { items, guards, diagnostics, exit }: Result): string | undefined {
+function failureOf(plan: Plan, { steps, guards, diagnostics, exit }: Result): string | undefined {
   const refused = guards.find(({ allowed }) => allowed === undefined);
   if (refused !== undefined) return visible(`E_GUARD: ${refused.message}`);
-  const item = items.find(({ outcome }) => outcome === "failed" || outcome === "unknown" || outcome === "not-converged");
-  if (item !== undefined) return visible(`${item.code ?? "E_INCOMPLETE"}: ${item.address}: ${item.message ?? item.outcome}`);
+  const item = steps.find(({ outcome }) => outcome === "failed" || outcome === "unknown" || outcome === "not-converged");
+  if (item !== undefined) return visible(`${item.why?.code ?? "E_INCOMPLETE"}: ${item.address}: ${item.why?.message ?? item.outcome}`);
   if (exit.code !== 1 && plan.executable) return undefined;
   return firstError([...diagnostics, ...plan.diagnostics], `Nothing was sent: ${exit.reasons.join(", ")}.`);
 }

@@ -5,7 +5,7 @@ import { type Address, byText } from "../../core/model/address.ts";
 import { changeCount, eachChange, firstChange } from "../../core/model/changes.ts";
 import { combineExits, type Exit } from "../../core/model/exit.ts";
 import { defined } from "../../core/model/json/json.ts";
-import { type Item, type Plan, stepsOf } from "../../core/model/plan.ts";
+import { type Plan, type ReadyStep, readySteps, stepsOf } from "../../core/model/plan.ts";
 import { isError, type Problem } from "../../core/model/problem.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore, joinParts } from "../../core/text/lists.ts";
@@ -80,8 +80,8 @@ interface ReportInput {
 export function importReport({ target, files, imported, plan }: ReportInput): ImportReport {
   const remaining = plan === undefined ? undefined : linesOf(plan);
   const errors = (plan?.diagnostics ?? []).filter(isError);
-  const isAcceptable = plan !== undefined && stepsOf(plan, "byHand").length + plan.items.filter(differs).length > 0;
-  const stricter = (plan?.items ?? []).filter(isStricter);
+  const isAcceptable = plan !== undefined && stepsOf(plan, "byHand").length + readySteps(plan).filter(differs).length > 0;
+  const stricter = (plan === undefined ? [] : readySteps(plan)).filter(isStricter);
   const exits: Exit[] = [];
   if ((imported.state?.missing ?? []).length > 0) exits.push({ code: 1, reasons: ["not-in-account"] });
   if (imported.failures.length > 0) exits.push({ code: 1, reasons: ["failures"] });
@@ -107,20 +107,20 @@ export function importReport({ target, files, imported, plan }: ReportInput): Im
 }
 
 /** Whether all that the item changes protects more than the account does. */
-const isStricter = ({ changes }: Item): boolean => changes.length > 0 && changes.every(({ risk }) => risk === "protects");
+const isStricter = ({ changes }: ReadyStep): boolean => changes.length > 0 && changes.every(({ risk }) => risk === "protects");
 
-const differs = (item: Item): boolean => item.action !== "bind" && !isStricter(item);
+const differs = (item: ReadyStep): boolean => item.verb !== "bind" && !isStricter(item);
 
-const changesIn = (items: readonly Item[]): number => items.reduce((sum, item) => sum + changeCount(item), 0);
+const changesIn = (items: readonly ReadyStep[]): number => items.reduce((sum, item) => sum + changeCount(item), 0);
 
-const pathsOf = (item: Item): string =>
+const pathsOf = (item: ReadyStep): string =>
   andMore(
     [...eachChange(item)].map(({ path }) => path),
     "value",
   );
 
 /** One for all of them: the first rules for a second account are stricter than all of it. */
-function stricterNotices(stricter: readonly Item[], target: string): readonly string[] {
+function stricterNotices(stricter: readonly ReadyStep[], target: string): readonly string[] {
   const [only] = stricter;
   if (only === undefined) return [];
   const changes = changesIn(stricter);
@@ -149,10 +149,12 @@ function policyNotices({ policy }: Plan): readonly string[] {
 const dottedPath = (path: string): string => pathText(path).node || path;
 
 /** Everything in the plan that is not an error, a bind or stricter: what import did not get right, or what differed before. */
-function linesOf({ items, steps }: Plan): readonly string[] {
+function linesOf(plan: Plan): readonly string[] {
   return [
-    ...items.filter(differs).map((item) => `${item.address}: ${item.action} ${pathsOf(item)}`),
-    ...steps.flatMap((step) => {
+    ...readySteps(plan)
+      .filter(differs)
+      .map((item) => `${item.address}: ${item.verb} ${pathsOf(item)}`),
+    ...plan.steps.flatMap((step) => {
       const { address, standing, waitsFor = [], why } = step;
       if (standing === "byHand") return `${address}: ${firstChange(step).path}: ${why?.message ?? ""}`;
       if (standing === "blocked") return `${address}: ${why?.code ?? ""}: ${why?.message ?? ""}`;

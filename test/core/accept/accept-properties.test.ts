@@ -8,6 +8,7 @@ import fc from "../../support/fast-check.ts";
 import { configText, writeProject } from "../../support/project-folder.ts";
 import { runs } from "../../support/sample.ts";
 import { startService } from "../../support/service.ts";
+import { readySteps } from "../../support/steps.ts";
 import { env } from "../drift/account.ts";
 
 const reference = (name: string): string => `"$\{var.${name}}"`;
@@ -107,8 +108,8 @@ test("after drift is accepted, nothing differs, and every comment and variable i
       // Nothing else than the values changed in documents that exist.
       const rest = await drift(await load(), { env: env(service), attribution: false });
       expect(rest.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-      const left = rest.items
-        .filter(({ action }) => action !== "bind")
+      const left = readySteps(rest)
+        .filter(({ verb }) => verb !== "bind")
         .flatMap(({ changes }) => changes.map((one) => ("count" in one ? one.count : 1)));
       expect(left.reduce((sum, count) => sum + count, 0)).toBe(0);
       if (accepted.length === 0) expect(text()).toBe(before);

@@ -8,7 +8,7 @@ import { apply, drift, loadProject, type Plan, renderers } from "../../../src/in
 import { repositoryIn } from "../../support/git/remote.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
-import { byHandSteps } from "../../support/steps.ts";
+import { byHandSteps, readySteps } from "../../support/steps.ts";
 
 const manifests = `# Orders, as we want them.
 apiVersion: dimsync/v1
@@ -95,7 +95,11 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
   // The report distinguishes the three origins and names the user.
   const seen = await report();
   expect(seen.exit.code).toBe(2);
-  const byPath = new Map(seen.items.flatMap((item) => [...eachChange(item)]).map((change) => [change.path, change]));
+  const byPath = new Map(
+    readySteps(seen)
+      .flatMap((item) => [...eachChange(item)])
+      .map((change) => [change.path, change]),
+  );
   expect([...byPath].map(([path, { origin, attribution }]) => [path, origin, attribution?.actor]).sort()).toEqual([
     ["/description", "conflict", "dana@example.com"],
     [customerEmail, "drift", undefined],
@@ -107,7 +111,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
     after: true,
     cause: { rule: "pii-email", file: expect.stringContaining("orders.yaml") },
   });
-  expect(seen.items.find(({ address }) => address === "Schemas/orders")?.attribution).toMatchObject({
+  expect(readySteps(seen).find(({ address }) => address === "Schemas/orders")?.attribution).toMatchObject({
     confidence: "likely",
     own: false,
     userAgent: "Mozilla/5.0",
@@ -149,7 +153,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
   const rest = await report();
   expect(byHandSteps(rest)).toEqual([]);
   expect(
-    rest.items
+    readySteps(rest)
       .flatMap((item) => [...eachChange(item)])
       .map(({ path }) => path)
       .sort(),
@@ -176,7 +180,7 @@ test("a dimsync run is recognised, and a key without access to the audit log sti
   const anHourAgo = new Date(Date.now() - 3_600_000).toISOString();
   const own = await drift(await load(), { env, since: anHourAgo });
   const isChanged = ({ path }: { readonly path: string }): boolean => path.endsWith("display_name/hashed");
-  expect(own.items.find((item) => [...eachChange(item)].some(isChanged))?.attribution).toMatchObject({
+  expect(readySteps(own).find((item) => [...eachChange(item)].some(isChanged))?.attribution).toMatchObject({
     own: true,
     actor: "bot@example.com",
     userAgent: expect.stringMatching(/^dimsync\/\S+ \(run\//u),
@@ -185,7 +189,7 @@ test("a dimsync run is recognised, and a key without access to the audit log sti
   service.addFault("GET /v1/audit-logs=status:403");
   const blind = await drift(await load(), { env, attribution: false });
   const reported = await drift(await load(), { env });
-  expect(reported.items).toEqual(blind.items);
+  expect(readySteps(reported)).toEqual(readySteps(blind));
   expect(reported.exit).toEqual(blind.exit);
   expect(reported.diagnostics).toEqual([expect.objectContaining({ code: "I_NO_ATTRIBUTION", severity: "info" })]);
   expect(reported.calls.read["GET"]).toBe((blind.calls.read["GET"] ?? 0) + 1);

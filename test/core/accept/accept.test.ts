@@ -5,7 +5,7 @@ import { eachChange } from "../../../src/core/model/changes.ts";
 import { fromPointer } from "../../../src/core/model/json/pointer.ts";
 import type { AccountState } from "../../../src/embedded/data/account.ts";
 import { dayIn } from "../../support/clock.ts";
-import { byHandSteps } from "../../support/steps.ts";
+import { byHandSteps, readySteps } from "../../support/steps.ts";
 import { story } from "../drift/account.ts";
 
 const integration =
@@ -205,7 +205,7 @@ describe("accepting drift makes the smallest edit, and the next report has no dr
     // The manifests first match the seed, so that only the row's change is drift.
     const before = await report();
     service.mutate((state) => {
-      for (const item of before.items)
+      for (const item of readySteps(before))
         for (const { path, after } of eachChange(item)) {
           const { liveId } = item;
           const [, , , table = "", , name = "", key] = fromPointer(path);
@@ -280,7 +280,11 @@ test("a live value that a policy of severity error does not allow is not accepte
     ]),
   );
   expect(read("b.yaml")).toBe(before.replace("phone: { hashed: true }", "phone: { hashed: false }"));
-  expect((await report()).items.filter(({ action }) => action === "update").flatMap(({ changes }) => changes)).toHaveLength(2);
+  expect(
+    readySteps(await report())
+      .filter(({ verb }) => verb === "update")
+      .flatMap(({ changes }) => changes),
+  ).toHaveLength(2);
 });
 
 test("a byte order mark and all other bytes stay", async () => {

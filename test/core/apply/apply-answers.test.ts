@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isObject } from "../../../src/core/model/json/json.ts";
 import { type EmbeddedOptions, type StoredSchema, seedAccount } from "../../../src/embedded/index.ts";
-import { blockedSteps, unseenSteps } from "../../support/steps.ts";
+import { blockedSteps, outcomes, readySteps, unseenSteps } from "../../support/steps.ts";
 import {
   assetManifest,
   endings,
@@ -56,7 +56,7 @@ describe("members that the service leaves out", () => {
     const first = await at.apply();
     expect([first.code, endings(first.result)[orders]]).toEqual([0, "done"]);
     const { plan } = await at.plan();
-    expect(plan.items).toEqual([]);
+    expect(readySteps(plan)).toEqual([]);
     expect(unseenSteps(plan)).toContainEqual({
       address: "Schemas/orders",
       paths: ["/schemas/public/tables/customers/columns/email/hashed"],
@@ -66,7 +66,7 @@ describe("members that the service leaves out", () => {
     at.write("manifests/all.yaml", hashesEmail.replace("hashed: true", "hashed: false"));
     expect((await at.apply()).code).toBe(0);
     at.write("manifests/all.yaml", hashesEmail);
-    expect((await at.plan()).plan.items).toMatchObject([{ address: "Schemas/orders", action: "update" }]);
+    expect(readySteps((await at.plan()).plan)).toMatchObject([{ address: "Schemas/orders", verb: "update" }]);
   });
 
   it("of schemas that must be disabled: sent once with --protect-only, too", async () => {
@@ -77,7 +77,7 @@ describe("members that the service leaves out", () => {
       Object.assign(first?.schemas["public"]?.tables["customers"]?.columns["phone"] ?? {}, { hashed: true }),
     );
     expect(endings((await at.apply("--protect-only")).result)[orders]).toBe("done");
-    expect((await at.plan("--protect-only")).plan.items).toEqual([]);
+    expect(readySteps((await at.plan("--protect-only")).plan)).toEqual([]);
     expect((await at.apply()).code).toBe(0);
     expect(at.writes()).toHaveLength(2);
   });
@@ -94,7 +94,7 @@ describe("members that the service leaves out", () => {
     const manifest = hashesEmail.replace("hashed: true", "hashed: false");
     const at = await scene(manifest, { meddle: ofSchemas((key) => key === "hashed") });
     const { code, plan } = await at.plan("--detailed-exitcode");
-    expect([code, plan.items.filter(({ action }) => action === "update"), unseenSteps(plan).map(({ paths }) => paths)]).toEqual([
+    expect([code, readySteps(plan).filter(({ verb }) => verb === "update"), unseenSteps(plan).map(({ paths }) => paths)]).toEqual([
       0,
       [],
       [["/schemas/public/tables/customers/columns/email/hashed"]],
@@ -123,7 +123,7 @@ describe("a create, with the service as observed", () => {
     ]);
     at.write("manifests/all.yaml", together(integrationManifest("returns"), returnsSchemas, integrationManifest("refunds")));
     const { plan } = await at.plan();
-    expect([plan.complete, plan.items.map(({ action, address }) => `${action} ${address}`)]).toEqual([
+    expect([plan.complete, readySteps(plan).map(({ verb, address }) => `${verb} ${address}`)]).toEqual([
       true,
       ["create Integration/refunds"],
     ]);
@@ -156,7 +156,7 @@ spec:
     const { code, result } = await at.apply();
     const [made] = at.service.state().integrations.filter(({ id }) => !before.includes(id));
     expect([code, endings(result)["create Integration/copy"], result.bindings]).toEqual([0, "recovered", { "Integration/copy": made?.id }]);
-    expect((await at.plan("--detailed-exitcode")).plan.items).toEqual([]);
+    expect(readySteps((await at.plan("--detailed-exitcode")).plan)).toEqual([]);
   });
 });
 
@@ -170,7 +170,7 @@ describe("the response to a PATCH", () => {
     at.write("manifests/all.yaml", assetManifest("archive", ", description: old files"));
     const { code, result } = await at.apply();
     expect([code, endings(result)]).toEqual([4, { "update Asset/archive": "failed E_MALFORMED_ANSWER" }]);
-    expect((await at.plan()).plan.items).toMatchObject([{ action: "update", requests: [{ body: { description: "old files" } }] }]);
+    expect(readySteps((await at.plan()).plan)).toMatchObject([{ verb: "update", requests: [{ body: { description: "old files" } }] }]);
   });
 
   it.each<readonly [string, (schema: StoredSchema) => void, string | undefined]>([
@@ -192,7 +192,7 @@ describe("the response to a PATCH", () => {
       },
     });
     const { code, result } = await at.apply();
-    const said = result.items.find(({ code: why }) => why === "E_UNINTENDED_CHANGE")?.message ?? "";
+    const said = outcomes(result).find(({ code: why }) => why === "E_UNINTENDED_CHANGE")?.message ?? "";
     expect([code, said.includes("columns appeared")]).toEqual(named === undefined ? [0, false] : [4, true]);
     expect(said).toContain(named ?? "");
   });
@@ -242,7 +242,7 @@ spec: { integration: orders, rules: [{ match: { table: customers, column: email,
       );
       const { plan } = await at.plan();
       const [warning] = plan.diagnostics.filter(({ code }) => code === "W_NO_MATCH");
-      expect(plan.items.some(({ kind }) => kind === "Schemas")).toBe(!isUnknown);
+      expect(readySteps(plan).some(({ address }) => address.startsWith("Schemas/"))).toBe(!isUnknown);
       if (isUnknown) expect(warning?.message).toContain("The tables have the sync modes CHANGE_STREAM,");
       else expect(warning).toBeUndefined();
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { eachChange } from "../../../src/core/model/changes.ts";
-import { heldSteps } from "../../support/steps.ts";
+import { heldSteps, outcomes, readySteps } from "../../support/steps.ts";
 import { assetManifest, endings, integrationManifest, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
 /** One change that protects and one that exposes, in the same table; a tag, and a chain of creates. */
@@ -25,7 +25,7 @@ describe("--protect-only", () => {
     const full = await at.plan();
     const planned = await at.plan("--protect-only", "--detailed-exitcode");
     expect(planned.code).toBe(2);
-    expect(planned.plan.items.map(({ action, address }) => `${action} ${address}`)).toEqual([
+    expect(readySteps(planned.plan).map(({ verb, address }) => `${verb} ${address}`)).toEqual([
       "bind Integration/orders",
       "update Schemas/orders",
       "bind Tag/gold",
@@ -54,11 +54,11 @@ describe("--protect-only", () => {
     expect(at.writes()).toEqual(["PATCH /v1/integrations/8f1c/schemas"]);
 
     const again = await at.apply("--protect-only");
-    expect([again.code, again.result.items, at.writes().length]).toEqual([4, [], 1]);
+    expect([again.code, outcomes(again.result), at.writes().length]).toEqual([4, [], 1]);
     const rest = (await at.plan()).plan;
-    expect(rest.items.flatMap((item) => [...eachChange(item)].map(({ path }) => path))).toEqual(
-      full.plan.items.flatMap((item) =>
-        item.action === "bind" ? [] : [...eachChange(item)].filter(({ risk }) => risk !== "protects").map(({ path }) => path),
+    expect(readySteps(rest).flatMap((item) => [...eachChange(item)].map(({ path }) => path))).toEqual(
+      readySteps(full.plan).flatMap((item) =>
+        item.verb === "bind" ? [] : [...eachChange(item)].filter(({ risk }) => risk !== "protects").map(({ path }) => path),
       ),
     );
     expect((await at.apply()).code).toBe(0);
@@ -71,7 +71,7 @@ describe("--protect-only", () => {
     const planned = await at.plan("--protect-only");
     expect([planned.code, planned.plan.guards, planned.plan.executable]).toEqual([0, [], true]);
     const { code, result } = await at.apply("--protect-only");
-    expect([code, result.items.map(({ action }) => action), at.writes()]).toEqual([4, ["bind"], []]);
+    expect([code, outcomes(result).map(({ verb }) => verb), at.writes()]).toEqual([4, ["bind"], []]);
   });
 
   it("is not stopped by existing findings in the strict form of policies", async () => {

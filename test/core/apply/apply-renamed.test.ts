@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AccountState } from "../../../src/embedded/index.ts";
-import { blockedSteps, unseenSteps } from "../../support/steps.ts";
+import { blockedSteps, outcomes, readySteps, unseenSteps } from "../../support/steps.ts";
 import { endings, integrationManifest, scene, together } from "./scene.ts";
 
 // An asset can't be read back, so a manifest with another name must not create it a second time.
@@ -23,14 +23,16 @@ describe("a manifest whose name changed", () => {
     const [id] = Object.values((await at.apply()).result.bindings);
     at.write("manifests/all.yaml", assetNamed("vault"));
     const { plan } = await at.plan();
-    expect(plan.items).toMatchObject([{ action: "bind", address: "Asset/vault", liveId: id, renamedFrom: "Asset/vault4", requests: [] }]);
+    expect(readySteps(plan)).toMatchObject([
+      { verb: "bind", address: "Asset/vault", liveId: id, renamedFrom: "Asset/vault4", requests: [] },
+    ]);
     expect(unseenSteps(plan)).toEqual([]);
     expect((await at.run(["plan", "--no-color", "-q"])).stdout).toContain(`= Asset/vault   (${id}), renamed from Asset/vault4\n`);
     const { code, result } = await at.apply();
     expect(code).toBe(0);
     expect(result.bindings).toEqual({ "Asset/vault": id });
     expect(vaults(at.service.state())).toHaveLength(1);
-    expect((await at.plan()).plan.items).toEqual([]);
+    expect(readySteps((await at.plan()).plan)).toEqual([]);
   });
 
   it("of an asset that changes too: the id is recorded, then the changes are sent", async () => {
@@ -40,7 +42,7 @@ describe("a manifest whose name changed", () => {
     const { result } = await at.apply();
     expect(endings(result)).toEqual({ "bind Asset/vault": "done", "update Asset/vault": "done" });
     expect(vaults(at.service.state())).toMatchObject([{ description: "raw data" }]);
-    expect((await at.plan()).plan.items).toEqual([]);
+    expect(readySteps((await at.plan()).plan)).toEqual([]);
   });
 
   it("of an asset whose bindings were lost: the journal has the id", async () => {
@@ -48,7 +50,7 @@ describe("a manifest whose name changed", () => {
     const [id] = Object.values((await at.apply()).result.bindings);
     rmSync(join(at.folder, "dimsync.bindings.yaml"));
     at.write("manifests/all.yaml", assetNamed("vault"));
-    expect((await at.plan()).plan.items).toMatchObject([{ action: "bind", liveId: id, renamedFrom: "Asset/vault4" }]);
+    expect(readySteps((await at.plan()).plan)).toMatchObject([{ verb: "bind", liveId: id, renamedFrom: "Asset/vault4" }]);
     expect((await at.apply()).result.bindings).toEqual({ "Asset/vault": id });
     expect(vaults(at.service.state())).toHaveLength(1);
   });
@@ -59,7 +61,7 @@ describe("a manifest whose name changed", () => {
     at.service.clearFaults();
     at.write("manifests/all.yaml", assetNamed("vault"));
     const { plan } = await at.plan();
-    expect(plan.items).toEqual([]);
+    expect(readySteps(plan)).toEqual([]);
     expect(blockedSteps(plan).find(({ address }) => address === "Asset/vault")).toMatchObject({
       code: "E_UNKNOWN_OUTCOME",
       message: expect.stringContaining("Asset/vault4"),
@@ -71,7 +73,7 @@ describe("a manifest whose name changed", () => {
     const at = await scene(integrationManifest("returns"));
     const [id] = Object.values((await at.apply()).result.bindings);
     at.write("manifests/all.yaml", integrationManifest("returns").replace("metadata: { name: returns }", "metadata: { name: refunds }"));
-    expect((await at.plan()).plan.items).toMatchObject([{ action: "bind", liveId: id, renamedFrom: "Integration/returns" }]);
+    expect(readySteps((await at.plan()).plan)).toMatchObject([{ verb: "bind", liveId: id, renamedFrom: "Integration/returns" }]);
     const { code, result } = await at.apply();
     expect(code).toBe(0);
     expect(result.bindings).toEqual({ "Integration/refunds": id });
@@ -94,14 +96,14 @@ describe("an asset with the name and type of another one", () => {
         command: `dimsync bind Asset/vault=${id}`,
       },
     ]);
-    expect(plan.items).toMatchObject([{ action: "update", address: "Asset/vault4" }]);
+    expect(readySteps(plan)).toMatchObject([{ verb: "update", address: "Asset/vault4" }]);
   });
 
   it("is created if its type differs", async () => {
     const at = await scene(assetNamed("vault4"));
     await at.apply();
     at.write("manifests/all.yaml", together(assetNamed("vault4"), assetNamed("vault", "name: Vault, type: snowflake")));
-    expect((await at.plan()).plan.items).toMatchObject([{ action: "create", address: "Asset/vault" }]);
+    expect(readySteps((await at.plan()).plan)).toMatchObject([{ verb: "create", address: "Asset/vault" }]);
     expect((await at.apply()).code).toBe(0);
     expect(vaults(at.service.state())).toHaveLength(2);
   });
@@ -128,7 +130,7 @@ describe("an asset with the name and type of another one", () => {
     const at = await scene(assetNamed("vault"), { service: { state: other.service.state() } });
     const { code, result } = await at.apply();
     expect(code).toBe(4);
-    expect(result.items).toMatchObject([
+    expect(outcomes(result)).toMatchObject([
       { outcome: "blocked", code: "E_UNBOUND", message: expect.stringMatching(/"Vault" created.*bot@example.com/u) },
     ]);
     expect(at.writes()).toEqual([]);

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { waitingSteps } from "../../support/steps.ts";
+import { outcomes, waitingSteps } from "../../support/steps.ts";
 import { assetManifest, endings, integrationManifest, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
 const exposing = together(
@@ -42,7 +42,9 @@ describe("a guard refuses plan, drift and apply with exit 3, and nothing is sent
       expect(refused.code).toBe(3);
       expect(refused.result.exit.reasons).toContain(guard);
       const endings = new Set(
-        refused.result.items.map(({ action, outcome, code }) => `${action === undefined ? "waited" : "planned"} ${outcome} ${code}`),
+        outcomes(refused.result).map(
+          ({ waitsFor, outcome, code }) => `${waitsFor === undefined ? "planned" : "waited"} ${outcome} ${code}`,
+        ),
       );
       expect(endings).toEqual(
         new Set(["planned blocked E_GUARD", ...(waitingSteps(planned.plan).length > 0 ? ["waited skipped E_DEPENDENCY"] : [])]),

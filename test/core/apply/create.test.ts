@@ -6,7 +6,7 @@ import { thisHolder } from "../../../src/core/records/process-identity.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
 import { keyVariable } from "../../support/project-folder.ts";
 import { editRecords, recordsIn, unsettled } from "../../support/records.ts";
-import { blockedSteps } from "../../support/steps.ts";
+import { blockedSteps, outcomes, readySteps } from "../../support/steps.ts";
 import { assetManifest, endings, instead, integrationManifest, type Meddle, scene, tagManifest, together } from "./scene.ts";
 
 const archives = ({ assets }: AccountState): readonly string[] => assets.filter(({ name }) => name === "archive").map(({ id }) => id);
@@ -51,7 +51,7 @@ describe("the response to a create", () => {
     const first = await at.apply();
     expect(first.code).toBe(0);
     expect(endings(first.result)).toEqual({ "create Integration/returns": "done" });
-    expect(first.result.items[0]?.message).toContain("The id of the response is recorded.");
+    expect(outcomes(first.result)[0]?.message).toContain("The id of the response is recorded.");
     at.service.clearFaults();
     const { code, result } = await at.apply();
     expect({ code, endings: endings(result) }).toEqual({ code: 0, endings: {} });
@@ -79,12 +79,12 @@ describe("a create whose response is lost", () => {
     expect(code).toBe(4);
     const ids = returns(service.state());
     expect(ids).toHaveLength(2);
-    for (const id of ids) expect(result.items[0]?.message).toContain(id);
+    for (const id of ids) expect(outcomes(result)[0]?.message).toContain(id);
     service.clearFaults();
     const [blocked] = blockedSteps((await plan()).plan);
     expect(blocked).toMatchObject({ code: "E_AMBIGUOUS", address: "Integration/returns" });
     for (const id of ids) expect(blocked?.message).toContain(id);
-    expect((await apply()).result.calls).not.toHaveProperty("POST");
+    expect((await apply()).result.calls.sent).not.toHaveProperty("POST");
   });
 
   it("of an asset: shows the audit log's entry, found by run and quoted name, and binds nothing", async () => {
@@ -92,8 +92,8 @@ describe("a create whose response is lost", () => {
     const { code, result } = await at.apply();
     const [id = ""] = archives(at.service.state());
     expect(code).toBe(4);
-    expect(result.items[0]?.message).toContain(`It was created: the audit log has an entry of this run`);
-    expect(result.items[0]?.message).toContain(`Asset ${id} `);
+    expect(outcomes(result)[0]?.message).toContain(`It was created: the audit log has an entry of this run`);
+    expect(outcomes(result)[0]?.message).toContain(`Asset ${id} `);
     expect(result.bindings).toEqual({});
     const { plan } = await at.plan();
     expect(blockedSteps(plan)[0]?.message).toContain(`Asset ${id} `);
@@ -102,7 +102,7 @@ describe("a create whose response is lost", () => {
 
   it("of an asset that was not created: unknown without such an entry, until a user resolves it", async () => {
     const at = await scene(assetManifest(), { service: { faults: ["POST /v1/assets@1=reset-before"] } });
-    expect((await at.apply()).result.items[0]).toMatchObject({ outcome: "unknown", message: expect.not.stringContaining("audit log") });
+    expect(outcomes((await at.apply()).result)[0]).toMatchObject({ outcome: "unknown", message: expect.not.stringContaining("audit log") });
     expect((await at.apply()).code).toBe(4);
     expect(at.writes()).toEqual(["POST /v1/assets"]);
     expect((await at.run(["resolve", "Asset/archive", "--not-created"])).code).toBe(0);
@@ -131,12 +131,12 @@ describe("a create whose response is lost", () => {
     }));
     const { code, stderr } = await at.run(["resolve", "Asset/archive", "--not-created"]);
     expect(code, stderr).toBe(0);
-    expect((await at.plan()).plan.items).toMatchObject([{ action: "create", address: "Asset/archive" }]);
+    expect(readySteps((await at.plan()).plan)).toMatchObject([{ verb: "create", address: "Asset/archive" }]);
   });
 
   it("of an integration that was not created: resolve --created refuses an id that the account does not have", async () => {
     const at = await scene(integrationManifest("returns"), { service: { faults: ["POST /v1/integrations@1=reset-before"] } });
-    expect((await at.apply()).result.items[0]).toMatchObject({ outcome: "unknown" });
+    expect(outcomes((await at.apply()).result)[0]).toMatchObject({ outcome: "unknown" });
     const refused = await at.run(["resolve", "Integration/returns", "--created=nope"]);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('The account has no integration with the id "nope".')]);
     expect(refused.stderr).toContain("dimsync get integrations");
@@ -149,7 +149,7 @@ describe("a create whose response is lost", () => {
       service: { faults: ["POST /v1/integrations@1=reset-after", "GET /v1/integrations$@3=status:500"] },
       config: { client: { settleSeconds: 0, retries: 0, timeoutSeconds: 600 } },
     });
-    expect((await at.apply()).result.items[0]).toMatchObject({ outcome: "unknown" });
+    expect(outcomes((await at.apply()).result)[0]).toMatchObject({ outcome: "unknown" });
     at.service.clearFaults();
     const refused = await at.run(["resolve", "Integration/returns", "--created=8f1c"]);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("E_OTHER_OBJECT")]);
@@ -184,9 +184,9 @@ describe("a create whose response is lost", () => {
     const [id = ""] = archives(at.service.state());
     expect((await at.run(["resolve", "Asset/archive", `--created=${id}`])).stderr).toContain(`was created and is bound to ${id}`);
     const { plan } = await at.plan();
-    expect([plan.items, blockedSteps(plan)]).toEqual([[], []]);
+    expect([readySteps(plan), blockedSteps(plan)]).toEqual([[], []]);
     at.write("manifests/all.yaml", assetManifest("archive", ", description: very old files"));
-    expect((await at.plan()).plan.items).toMatchObject([{ action: "update", requests: [{ body: { description: "very old files" } }] }]);
+    expect(readySteps((await at.plan()).plan)).toMatchObject([{ verb: "update", requests: [{ body: { description: "very old files" } }] }]);
   });
 
   it("is resolved by bind, too", async () => {
@@ -195,7 +195,7 @@ describe("a create whose response is lost", () => {
     const [id = ""] = archives(at.service.state());
     expect((await at.run(["bind", `Asset/archive=${id}`])).code).toBe(0);
     const { plan } = await at.plan();
-    expect([plan.items, blockedSteps(plan)]).toEqual([[], []]);
+    expect([readySteps(plan), blockedSteps(plan)]).toEqual([[], []]);
     expect((await at.run(["resolve", "Asset/archive", "--not-created"])).stderr).toContain("E_UNKNOWN_ADDRESS");
   });
 
@@ -286,7 +286,7 @@ describe("an audit log that cannot be read", () => {
       "create Integration/returns": "done",
       "update Tag/gold": "done",
     });
-    expect(result.items.find(({ address }) => address === "Asset/archive")?.message).toContain(said);
+    expect(outcomes(result).find(({ address }) => address === "Asset/archive")?.message).toContain(said);
     expect(at.writes()).not.toContain("POST /v1/assets");
   });
 });
@@ -299,7 +299,7 @@ describe("lost records", () => {
     const [id = ""] = archives(at.service.state());
     const { code, result } = await at.apply();
     expect(code).toBe(4);
-    expect(result.items).toMatchObject([{ outcome: "blocked", code: "E_UNBOUND", message: expect.stringContaining(id) }]);
+    expect(outcomes(result)).toMatchObject([{ outcome: "blocked", code: "E_UNBOUND", message: expect.stringContaining(id) }]);
     const { plan } = await at.plan();
     expect(blockedSteps(plan)[0]?.command).toBe(`dimsync bind Asset/archive=${id}`);
     expect(archives(at.service.state())).toHaveLength(1);
@@ -312,14 +312,14 @@ describe("lost records", () => {
     const { code, result } = await at.apply();
     expect(code).toBe(0);
     expect(result.bindings).toEqual(bindings);
-    expect(result.calls).not.toHaveProperty("POST");
+    expect(result.calls.sent).not.toHaveProperty("POST");
   });
 
   it("the journal, but not the bindings: nothing is missing", async () => {
     const at = await scene(together(assetManifest(), integrationManifest("returns")));
     await at.apply();
     rmSync(join(at.folder, ".dimsync"), { recursive: true });
-    expect((await at.apply()).result.items).toEqual([]);
+    expect(outcomes((await at.apply()).result)).toEqual([]);
   });
 
   it("by unbind, on purpose: then another one may be created", async () => {
@@ -361,7 +361,7 @@ it("the id is in the journal before it is in the bindings: the next run continue
     endings: { "bind Asset/archive": "done" },
     bindings: { "Asset/archive": id },
   });
-  expect((await at.plan()).plan).toMatchObject({ items: [], steps: [] });
+  expect((await at.plan()).plan).toMatchObject({ steps: [] });
 });
 
 it("an id that could not be written to the bindings file is printed, kept in the journal, and bound by the next run", async () => {
@@ -376,7 +376,7 @@ it("an id that could not be written to the bindings file is printed, kept in the
   const { code, result } = await at.apply();
   const [id = ""] = archives(at.service.state());
   expect(code).toBe(4);
-  expect(result.items).toMatchObject([{ outcome: "done", liveId: id }]);
+  expect(outcomes(result)).toMatchObject([{ outcome: "done", liveId: id }]);
   expect(result.diagnostics).toMatchObject([
     {
       code: "E_RECORDS_REFUSED",

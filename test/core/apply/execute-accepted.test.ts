@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { seedAccount } from "../../../src/embedded/index.ts";
-import { blockedSteps } from "../../support/steps.ts";
+import { blockedSteps, outcomes, readySteps } from "../../support/steps.ts";
 import { assetManifest, endings, instead, integrationManifest, type Meddle, scene, schemaManifest, together } from "./scene.ts";
 
 // Every write that is answered with 202, in each form of such an answer, is sent once, and its effect is read.
@@ -63,10 +63,10 @@ describe.each([false, true])("every write that is answered with 202 (observed: %
       ...(observed ? { "update Integration/orders": "done", "create Tag/new": "recovered" } : {}),
     });
     expect(new Set(at.writes()).size).toBe(at.writes().length);
-    const created = result.items.find(({ address }) => address === "Integration/returns")?.message;
+    const created = outcomes(result).find(({ address }) => address === "Integration/returns")?.message;
     expect(created).toContain(form.text.includes(words) ? `status 202 and the words "${words}"` : "status 202");
     const { plan } = await at.plan();
-    expect(plan.items).toEqual([]);
+    expect(readySteps(plan)).toEqual([]);
     expect(blockedSteps(plan).map(({ address }) => address)).toEqual(isUnknown ? ["Asset/archive"] : []);
   });
 });

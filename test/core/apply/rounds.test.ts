@@ -4,7 +4,7 @@ import { systemClock } from "../../../src/core/model/runtime/clock.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../../src/core/operations/apply.ts";
 import type { RunEnvironment } from "../../../src/core/operations/run.ts";
 import { loadProject } from "../../../src/index.ts";
-import { stepsFrom } from "../../support/steps.ts";
+import { outcomes, stepsFrom } from "../../support/steps.ts";
 import { expectNothingTwice, overtakenManifests } from "../records/overtaken.ts";
 import { assetManifest, endings, ordersManifest, type Scene, scene, tagManifest, together } from "./scene.ts";
 
@@ -34,7 +34,12 @@ it("an apply that finds its items done by another run ends with 0, also what dep
     expect((await at.run(["apply", "--yes"])).code).toBe(0);
     sent = at.writes();
   });
-  expect([result.exit.code, result.items.map(({ outcome }) => outcome).filter((outcome) => outcome !== "done")]).toEqual([0, []]);
+  expect([
+    result.exit.code,
+    outcomes(result)
+      .map(({ outcome }) => outcome)
+      .filter((outcome) => outcome !== "done"),
+  ]).toEqual([0, []]);
   expect(Object.keys(result.bindings).sort()).toEqual(["Asset/archive", "Integration/orders", "Tag/gold"]);
   expect(at.writes()).toEqual(sent);
   expect((await at.plan("--detailed-exitcode")).code).toBe(0);
@@ -46,14 +51,14 @@ it("an apply whose items another run did in part does the rest", async () => {
     expect((await at.run(["apply", "--yes", "--only", "Integration/orders"])).code).toBe(0),
   );
   expect(result.exit.code).toBe(0);
-  expect(result.items.map(({ outcome }) => outcome)).not.toContain("skipped");
+  expect(outcomes(result).map(({ outcome }) => outcome)).not.toContain("skipped");
   expect((await at.plan("--detailed-exitcode")).code).toBe(0);
 });
 
 it("an apply whose bind is stale plans what was skipped because of it again, or drops it", async () => {
   const at = await scene(manifests);
   const { result } = await applyAround(at, async () => expect((await at.run(["bind", "Tag/gold=t-1"])).code).toBe(0));
-  expect(result.items.filter(({ outcome }) => outcome !== "done")).toEqual([]);
+  expect(outcomes(result).filter(({ outcome }) => outcome !== "done")).toEqual([]);
   expect([result.exit.code, result.bindings["Tag/gold"]]).toEqual([0, "t-1"]);
   expect(at.writes().filter((request) => request.includes("/t-3"))).toEqual([]);
 });
@@ -80,17 +85,19 @@ it("an item that changed meanwhile is in the result even if the next round canno
       for (const tag of tags) tag.description = "another";
     });
   const { result } = await applyAround(at, rename, { onProgress, clock: { ...systemClock, now } });
-  expect(result.items.filter(({ action }) => action === "update")).toMatchObject([
+  expect(outcomes(result).filter(({ verb }) => verb === "update")).toMatchObject([
     { outcome: "skipped", code: "E_INTERNAL", message: expect.stringMatching(/another.* The next round could not be planned\.$/u) },
   ]);
 });
 
 test("what a plan blocked is not in the result beside what a later round did", () => {
   const plan = (items: readonly string[], blocked: readonly string[]) => ({
-    items: items.map((address) => ({ ...at, address })),
-    steps: stepsFrom({ blocked: blocked.map((address) => ({ address, code: "E_DEPENDENCY" as const, message: "" })) }),
+    steps: [
+      ...items.map((address) => ({ ...at, address })),
+      ...stepsFrom({ blocked: blocked.map((address) => ({ address, code: "E_DEPENDENCY" as const, message: "" })) }),
+    ],
   });
-  const at = { id: "i1", kind: "Tag", action: "update", dependsOn: [], changes: [], requests: [] } as const;
+  const at = { id: "s1", standing: "ready", verb: "update", dependsOn: [], changes: [], requests: [] } as const;
   const plans = [plan([], ["Tag/a", "Tag/b"]), plan(["Tag/a"], ["Tag/c"]), plan(["Tag/c"], []), plan([], ["Tag/c"])];
   expect(unfinishedItems(plans, []).map(({ address }) => address)).toEqual(["Tag/b", "Tag/c"]);
 });

@@ -8,6 +8,7 @@ import { type Ran, runCommand } from "../../support/command.ts";
 import { listen } from "../../support/loopback.ts";
 import { configText, keyVariable, writeFolder } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
+import { outcomes } from "../../support/steps.ts";
 
 export interface Scene {
   readonly service: EmbeddedService;
@@ -69,10 +70,13 @@ export async function scene(manifests: string, options: SceneOptions = {}): Prom
   };
 }
 
-/** Outcome and code by "action address". */
+/** Outcome and code by "verb address". */
 export const endings = (result: Result): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    result.items.map(({ action = "-", address, outcome, code }) => [`${action} ${address}`, [outcome, code].filter(Boolean).join(" ")]),
+    outcomes(result).map(({ verb, address, outcome, code }) => [
+      `${verb === "none" ? "-" : verb} ${address}`,
+      [outcome, code].filter(Boolean).join(" "),
+    ]),
   );
 
 class Instead {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { eachChange } from "../../../src/core/model/changes.ts";
 import { apply, loadProject } from "../../../src/index.ts";
-import { notKeptSteps } from "../../support/steps.ts";
+import { notKeptSteps, outcomes, readySteps } from "../../support/steps.ts";
 import { assetManifest, endings, instead, type Meddle, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
 const twoPatches = together(
@@ -44,14 +44,14 @@ describe("a PATCH that the service refuses as too large", () => {
     const { code, result } = await at.apply();
     expect([code, endings(result)[orders]]).toEqual([0, "done"]);
     expect(at.writes()).toHaveLength(3);
-    expect((await at.apply()).result.items).toEqual([]);
+    expect(outcomes((await at.apply()).result)).toEqual([]);
   });
 
   it("fails if it has one table", async () => {
     const at = await scene(hashesEmail, { service: { faults: ["PATCH /v1/integrations@1=status:413"] } });
     const { code, result } = await at.apply();
     expect([code, endings(result)[orders]]).toEqual([4, "failed E_SERVICE_STATUS"]);
-    expect(result.items.at(-1)?.message).toContain("the request body is too large");
+    expect(outcomes(result).at(-1)?.message).toContain("the request body is too large");
     expect(at.writes()).toHaveLength(1);
   });
 });
@@ -64,7 +64,7 @@ describe("the response to a PATCH", () => {
     const { code, result } = await at.apply();
     expect(code).toBe(4);
     expect(endings(result)[orders]).toBe("not-converged E_NOT_CONVERGED");
-    expect(result.items.at(-1)?.message).toContain("/schemas/public/tables/customers/columns/email/hashed");
+    expect(outcomes(result).at(-1)?.message).toContain("/schemas/public/tables/customers/columns/email/hashed");
     expect(at.writes()).toHaveLength(1);
   });
 
@@ -110,7 +110,7 @@ describe("the response to a PATCH", () => {
     const at = await scene(hashesEmail, { meddle: lagging(99, accepted), config: { client: { retries: 2 } } });
     const { code, result } = await at.apply();
     expect([code, endings(result)[orders]]).toEqual([4, "not-converged E_NOT_CONVERGED"]);
-    expect(result.items.at(-1)?.message).toMatch(/^Accepted, not visible yet: .*202.*The change is being applied/u);
+    expect(outcomes(result).at(-1)?.message).toMatch(/^Accepted, not visible yet: .*202.*The change is being applied/u);
     expect(at.writes()).toHaveLength(1);
   });
 
@@ -126,7 +126,7 @@ describe("the response to a PATCH", () => {
     const at = await scene(together(ordersManifest, schemaManifest("orders", both)), { meddle: answering("email", false) });
     const { code, result } = await at.apply();
     expect(code).toBe(4);
-    const ended = result.items.filter(({ address, action }) => address === "Schemas/orders" && action === "update");
+    const ended = outcomes(result).filter(({ address, verb }) => address === "Schemas/orders" && verb === "update");
     expect(ended.map((item) => [item.outcome, [...eachChange(item)].map(({ path }) => path)])).toEqual([
       ["done", ["/schemas/public/tables/customers/columns/phone/hashed"]],
       ["not-converged", ["/schemas/public/tables/customers/columns/email/hashed", "/schemas/public/tables/payments/columns/iban/hashed"]],
@@ -140,7 +140,7 @@ describe("the response to a PATCH", () => {
     const { code, result } = await at.apply();
     expect(code).toBe(4);
     expect(endings(result)[orders]).toBe("not-converged E_UNINTENDED_CHANGE");
-    expect(result.items.at(-1)?.message).toContain("/schemas/public/tables/customers/columns/phone/hashed");
+    expect(outcomes(result).at(-1)?.message).toContain("/schemas/public/tables/customers/columns/phone/hashed");
   });
 });
 
@@ -157,7 +157,7 @@ describe("a value that the service accepts and does not keep", () => {
     expect((await at.apply()).code).toBe(4);
     const known = [{ address: "Schemas/orders", path, wanted: true, live: false, since: expect.any(String) }];
     const { plan } = await at.plan();
-    expect([plan.items, notKeptSteps(plan)]).toMatchObject([[{ address: "Schemas/orders" }], known]);
+    expect([readySteps(plan), notKeptSteps(plan)]).toMatchObject([[{ address: "Schemas/orders" }], known]);
     const again = await at.apply();
     expect([again.code, notKeptSteps(again.result)]).toEqual([4, known]);
     expect(at.writes()).toHaveLength(3);
@@ -185,12 +185,12 @@ describe("a value that the service accepts and does not keep", () => {
     const shown = { description: "good" };
     const at = await scene(tagManifest("best"), { meddle: describing(shown) });
     expect((await at.apply()).code).toBe(4);
-    expect((await at.plan()).plan.items).toHaveLength(1);
+    expect(readySteps((await at.plan()).plan)).toHaveLength(1);
     expect((await at.apply()).code).toBe(4);
     at.write("manifests/all.yaml", tagManifest(manifest));
     shown.description = live;
     const { plan } = await at.plan();
-    expect(plan.items).toHaveLength(items);
+    expect(readySteps(plan)).toHaveLength(items);
     expect(notKeptSteps(plan)).toHaveLength(1 - items);
   });
 
@@ -198,7 +198,7 @@ describe("a value that the service accepts and does not keep", () => {
     const at = await scene(tagManifest('"best\\n"'), { meddle: describing({ description: "best" }) });
     await at.apply();
     const { plan } = await at.plan();
-    expect([plan.items, notKeptSteps(plan)]).toEqual([[], []]);
+    expect([readySteps(plan), notKeptSteps(plan)]).toEqual([[], []]);
     expect((await at.run(["drift"])).code).toBe(0);
     expect(at.writes()).toHaveLength(1);
   });
@@ -241,7 +241,7 @@ describe("a PATCH that is refused because the service still creates the integrat
     });
     const { code, result } = await at.apply();
     expect([code, endings(result)[orders]]).toEqual([4, "deferred E_STILL_WAITING"]);
-    expect(result.items.at(-1)?.message).toContain("Orders is still in creation.");
+    expect(outcomes(result).at(-1)?.message).toContain("Orders is still in creation.");
   });
 });
 
@@ -255,8 +255,8 @@ describe("an asset that is answered without a body", () => {
     expect((await at.apply()).code).toBe(0);
     at.write("manifests/all.yaml", assetManifest("archive", `${secret}2`));
     const { code, result } = await at.apply();
-    expect([code, result.items[0]?.outcome]).toEqual([0, "done"]);
-    expect(result.items[0]?.message).toContain("empty response");
+    expect([code, outcomes(result)[0]?.outcome]).toEqual([0, "done"]);
+    expect(outcomes(result)[0]?.message).toContain("empty response");
     expect(at.writes()).toEqual(["POST /v1/assets", expect.stringContaining("PATCH /v1/assets/")]);
   });
 });
@@ -303,7 +303,7 @@ describe("a PUT or PATCH whose outcome is unclear", () => {
     });
     const { code, result } = await at.apply();
     expect(code).toBe(4);
-    expect(result.items.at(-1)).toMatchObject({
+    expect(outcomes(result).at(-1)).toMatchObject({
       outcome: "failed",
       message: expect.stringContaining("It is not known whether the service acted on it"),
     });
@@ -345,7 +345,7 @@ describe("an object that changes between plan and write, without a saved plan", 
     const { code, result } = await at.apply();
     expect(code).toBe(4);
     expect(endings(result)["update Tag/gold"]).toBe("skipped E_KEEPS_CHANGING");
-    expect(result.items.at(-1)?.message).toContain("It was planned again 3 times.");
+    expect(outcomes(result).at(-1)?.message).toContain("It was planned again 3 times.");
     expect(at.writes()).toEqual([]);
   });
 });
@@ -375,11 +375,11 @@ describe("an interruption between two requests of one item", () => {
       service: { onExchange: ({ method }) => (method === "PATCH" ? controller.abort() : undefined) },
     });
     const project = await loadProject({ cwd: at.folder, env: at.env });
-    const { items, exit } = await apply(project, { env: at.env, signal: controller.signal });
+    const result = await apply(project, { env: at.env, signal: controller.signal });
     expect(at.writes()).toHaveLength(1);
-    expect(exit.code).toBe(130);
-    expect(items.at(-1)).toMatchObject({ outcome: "not-converged", code: "E_INTERRUPTED" });
-    expect(items.at(-1)?.message).toBe(
+    expect(result.exit.code).toBe(130);
+    expect(outcomes(result).at(-1)).toMatchObject({ outcome: "not-converged", code: "E_INTERRUPTED" });
+    expect(outcomes(result).at(-1)?.message).toBe(
       "The run was interrupted after 1 of its 2 requests. Sent and verified: PATCH /v1/integrations/8f1c/schemas. Not sent: PATCH /v1/integrations/8f1c/schemas. Run plan to see what is left.",
     );
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { attribute as attributeInSteps, withoutAttribution } from "../../../src/core/drift/attribution.ts";
 import type { AuditEntry } from "../../../src/core/model/live.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
-import { byHandSteps, stepsFrom } from "../../support/steps.ts";
+import { byHandSteps, readySteps, stepsFrom } from "../../support/steps.ts";
 import { change, item, plan } from "../render/plans.ts";
 
 const attribute = (...input: Parameters<typeof attributeInSteps>): Plan => attributeInSteps(...input);
@@ -15,7 +15,7 @@ function entry(hour: number, event: string, actor: string | undefined = "dana@ex
 }
 
 const column = "/schemas/public/tables/users/columns/email/hashed";
-const report = (members: Partial<Plan> = {}): Plan =>
+const report = (members: Parameters<typeof plan>[0] = {}): Plan =>
   plan({
     kind: "DriftReport",
     items: [item({ address: "Schemas/orders", liveId: "8f1c", liveName: "Orders", changes: [change({ path: column })] })],
@@ -29,7 +29,8 @@ const paused = (id = "orders"): Plan =>
     }),
   });
 
-const found = (made: Plan) => made.items[0]?.changes[0]?.attribution ?? made.items[0]?.attribution ?? byHandSteps(made)[0]?.attribution;
+const found = (made: Plan) =>
+  readySteps(made)[0]?.changes[0]?.attribution ?? readySteps(made)[0]?.attribution ?? byHandSteps(made)[0]?.attribution;
 
 describe("the best event for a difference of a column", () => {
   test.each<[what: string, entries: readonly AuditEntry[], event: string | undefined, confidence?: string]>([
@@ -142,9 +143,9 @@ describe("other differences", () => {
   });
 
   test("an id from another item of the report is used too", () => {
-    const made = attribute({ ...report(), steps: paused().steps }, [entry(1, "Integration 8f1c paused")]);
+    const made = attribute({ ...report(), steps: [...report().steps, ...paused().steps] }, [entry(1, "Integration 8f1c paused")]);
     expect(byHandSteps(made)[0]?.attribution?.confidence).toBe("exact");
-    expect(made.items[0]?.changes[0]?.attribution).toBeUndefined();
+    expect(readySteps(made)[0]?.changes[0]?.attribution).toBeUndefined();
   });
 
   test("an object that is gone is explained by a deletion, not by an update", () => {
@@ -157,13 +158,12 @@ describe("other differences", () => {
   test.each<["relate" | "unrelate", string]>([
     ["relate", 'Tag t-1 "PII" detached from Integration 8f1c'],
     ["unrelate", 'Tag t-1 "PII" attached to Integration 8f1c'],
-  ])("a relation to be repaired with %s is explained by the opposite: %s", (action, event) => {
+  ])("a relation to be repaired with %s is explained by the opposite: %s", (verb, event) => {
     const report = plan({
       items: [
         item({
           address: "Tag/pii#8f1c",
-          kind: "Tag",
-          action,
+          verb,
           liveId: "t-1",
           liveName: "PII",
           changes: [change({ path: "/taggedResources/8f1c", risk: "neutral" })],
@@ -181,7 +181,7 @@ describe("other differences", () => {
   test("creates and changed manifests have no attribution", () => {
     const made = attribute(
       plan({
-        items: [item({ action: "create", address: "Integration/orders", changes: [change({ path: "/enabled" })] })],
+        items: [item({ verb: "create", address: "Integration/orders", changes: [change({ path: "/enabled" })] })],
         steps: stepsFrom({
           byHand: [{ id: "m-1", address: "Integration/orders", path: "/spec/create/enabled", expected: true, instruction: "x" }],
         }),
@@ -217,7 +217,7 @@ test("ten thousand differences and ten thousand entries are attributed", () => {
     entry(index % 24, `Schema configuration of integration id-${index % 2_000} changed`),
   );
   const made = attribute(plan({ items }), entries);
-  expect(made.items.filter(({ attribution }) => attribution?.confidence === "likely")).toHaveLength(2_000);
+  expect(readySteps(made).filter(({ attribution }) => attribution?.confidence === "likely")).toHaveLength(2_000);
 });
 
 test("without the audit log, the report has a note and is otherwise the same", () => {

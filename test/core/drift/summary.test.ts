@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { driftSummary } from "../../../src/core/drift/summary.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
-import { withSteps } from "../../support/steps.ts";
+import { byHandSteps, readySteps, withReady, withSteps } from "../../support/steps.ts";
 import { driftReport } from "../render/full-plan.ts";
 import { tracedReport } from "../render/html-report.ts";
 import { change, item, plan } from "../render/plans.ts";
@@ -11,7 +11,12 @@ const printOf = (report: Plan): string => driftSummary(report).fingerprint;
 
 test("a summary has counts, and no values from the account", () => {
   const summary = driftSummary(
-    at(1, { items: [item({ changes: [change({ path: "/description", before: "canary-1", after: "canary-2", origin: "drift" })] })] }),
+    at(
+      1,
+      withReady(driftReport, [
+        item({ changes: [change({ path: "/description", before: "canary-1", after: "canary-2", origin: "drift" })] }),
+      ]),
+    ),
   );
   expect(JSON.stringify(summary)).not.toMatch(/canary/u);
   expect(summary.counts).toEqual({ differences: 1, exposed: 4, manual: 2, blocked: 2, policy: 2, unmanaged: 3, unmanagedColumns: 612 });
@@ -23,20 +28,23 @@ describe("the fingerprint", () => {
   const same: Readonly<Record<string, Plan>> = {
     "when it was made": at(5, { planId: "other" }),
     "the user": { ...driftReport, steps: tracedReport.steps },
-    "the order": { ...driftReport, items: [...driftReport.items].reverse(), steps: [...driftReport.steps].reverse() },
+    "the order": { ...driftReport, steps: [...driftReport.steps].reverse() },
     "unmanaged columns": { ...driftReport, unmanaged: { ...driftReport.unmanaged, columns: 7 } },
-    "ids to record": { ...driftReport, items: driftReport.items.filter(({ action }) => action !== "bind") },
+    "ids to record": withReady(
+      driftReport,
+      readySteps(driftReport).filter(({ verb }) => verb !== "bind"),
+    ),
   };
   test.each(Object.entries(same))("does not depend on %s", (_, other) => {
     expect(printOf(other)).toBe(print);
   });
 
   const other: Readonly<Record<string, Plan>> = {
-    "a value": {
-      ...driftReport,
-      items: driftReport.items.map((each) => ({ ...each, changes: each.changes.map((one) => ({ ...one, before: "new" })) })),
-    },
-    "a step": { ...driftReport, steps: driftReport.steps.slice(1) },
+    "a value": withReady(
+      driftReport,
+      readySteps(driftReport).map((each) => ({ ...each, changes: each.changes.map((one) => ({ ...one, before: "new" })) })),
+    ),
+    "a step": withSteps(driftReport, { byHand: byHandSteps(driftReport).slice(1) }),
     "a blocked object": withSteps(driftReport, { blocked: [] }),
     "an unmanaged object": { ...driftReport, unmanaged: { ...driftReport.unmanaged, tags: [] } },
     "a finding": { ...driftReport, policy: [] },

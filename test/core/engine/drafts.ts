@@ -3,10 +3,10 @@ import { type DiffResult, emptyDiff } from "../../../src/core/kinds/kind.ts";
 import type { DraftItem, Plan } from "../../../src/core/model/plan.ts";
 
 /** An item as a kind returns it. `more` replaces its other members. */
-export const draft = (address: string, action: DraftItem["action"], more: Partial<DraftItem> = {}): DraftItem => ({
+export const draft = (address: string, verb: DraftItem["verb"], more: Partial<DraftItem> = {}): DraftItem => ({
   address,
   kind: address.slice(0, address.indexOf("/")),
-  action,
+  verb,
   changes: [],
   requests: [],
   ...more,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { applyExit, type FailOn, planExit } from "../../../src/core/engine/exit-codes.ts";
 import type { ExitCode } from "../../../src/core/model/exit.ts";
-import type { ItemResult, Plan, Result } from "../../../src/core/model/plan.ts";
+import type { Plan, Result } from "../../../src/core/model/plan.ts";
 import type { Code } from "../../../src/core/model/titles.ts";
-import { stepsFrom } from "../../support/steps.ts";
+import { endedFrom, type FlatEnding, stepsFrom } from "../../support/steps.ts";
 import { item, plan } from "../render/plans.ts";
 
 const error: Plan["diagnostics"] = [{ code: "E_USAGE", severity: "error", summary: "x", message: "x" }];
@@ -13,7 +13,7 @@ const blocked = (code: Code): Plan["steps"] => stepsFrom({ blocked: [{ address: 
 const guard: Plan["guards"] = [{ guard: "maxCreates", message: "x" }];
 
 describe("the exit codes of plan and drift", () => {
-  const rows: readonly [sentence: string, plan: Partial<Plan>, plain: ExitCode, detailed: ExitCode, drift: ExitCode][] = [
+  const rows: readonly [sentence: string, plan: Parameters<typeof plan>[0], plain: ExitCode, detailed: ExitCode, drift: ExitCode][] = [
     ["nothing to do", {}, 0, 0, 0],
     ["changes", { items: [item()] }, 0, 2, 2],
     [
@@ -23,7 +23,7 @@ describe("the exit codes of plan and drift", () => {
       2,
       2,
     ],
-    ["a bind is not a change", { items: [item({ action: "bind" })] }, 0, 0, 0],
+    ["a bind is not a change", { items: [item({ verb: "bind" })] }, 0, 0, 0],
     ["manual differences are drift but not changes", { steps: manual }, 0, 0, 2],
     ["a missing tag is drift but not a change", { steps: blocked("E_TAG_MISSING") }, 0, 0, 2],
     ["a missing integration is drift but not a change", { steps: blocked("E_INTEGRATION_MISSING") }, 0, 0, 2],
@@ -50,7 +50,7 @@ describe("the exit codes of plan and drift", () => {
     ]);
   });
 
-  const failing: readonly [FailOn, Partial<Plan>][] = [
+  const failing: readonly [FailOn, Parameters<typeof plan>[0]][] = [
     ["changes", { items: [item()] }],
     ["drift", { steps: manual }],
     ["exposes", { summary: { ...plan().summary, exposes: 1 } }],
@@ -60,7 +60,7 @@ describe("the exit codes of plan and drift", () => {
     ["blocked", { steps: blocked("E_UNBOUND") }],
     ["warnings", { diagnostics: warning }],
   ];
-  test.each<[FailOn, Partial<Plan>]>([
+  test.each<[FailOn, Parameters<typeof plan>[0]]>([
     ["exposed", { summary: { ...plan({ kind: "DriftReport" }).summary, exposed: 1 } }],
     ["stricter", { summary: { ...plan({ kind: "DriftReport" }).summary, stricter: 1 } }],
   ])("drift --fail-on %s", (name, part) => {
@@ -75,11 +75,11 @@ describe("the exit codes of plan and drift", () => {
 });
 
 describe("the exit codes of apply", () => {
-  const ending = (outcome: ItemResult["outcome"], code?: string): ItemResult => ({
-    ...{ address: "Tag/a", kind: "Tag", outcome },
+  const ending = (outcome: FlatEnding["outcome"], code?: Code): FlatEnding => ({
+    ...{ address: "Tag/a", outcome },
     ...(code === undefined ? {} : { code }),
   });
-  const rows: readonly [sentence: string, items: readonly ItemResult[], plan: Partial<Plan>, interrupted: boolean, code: ExitCode][] = [
+  const rows: readonly [sentence: string, items: readonly FlatEnding[], plan: Partial<Plan>, interrupted: boolean, code: ExitCode][] = [
     ["all done", [ending("done"), ending("recovered")], {}, false, 0],
     ["manual differences alone", [ending("done")], { steps: manual }, false, 0],
     ["something failed", [ending("done"), ending("failed")], {}, false, 4],
@@ -96,7 +96,15 @@ describe("the exit codes of apply", () => {
   test.each(rows)("%s", (_, items, part, interrupted, code) => {
     const result: Result = {
       ...{ formatVersion: "3.0", kind: "Result", runId: "r", planId: "p", startedAt: "", finishedAt: "", target: "t", account: "a" },
-      ...{ tool: { name: "dimsync", version: "0" }, items, steps: [], guards: [], policy: [], diagnostics: [], calls: {}, bindings: {} },
+      ...{
+        tool: { name: "dimsync", version: "0" },
+        steps: endedFrom(items),
+        guards: [],
+        policy: [],
+        diagnostics: [],
+        calls: { sent: {} },
+        bindings: {},
+      },
       exit: { code: 0, reasons: [] },
     };
     expect(applyExit(result, plan(part), interrupted).code).toBe(code);

@@ -4,6 +4,7 @@ import type { Plan } from "../../../src/index.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";
+import { readySteps } from "../../support/steps.ts";
 
 // `explain` and `render --expand` on the command line, against the embedded service.
 
@@ -211,8 +212,8 @@ describe("explain shows", () => {
   test("the part of the request in plan that changes the node", async () => {
     const { run } = await start();
     const [explained] = JSON.parse((await run("explain", "Schemas/orders", "public.users.email", "-o", "json")).stdout);
-    const { items } = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
-    const [request] = items.find(({ kind }) => kind === "Schemas")?.requests ?? [];
+    const made = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
+    const [request] = readySteps(made).find(({ address }) => address.startsWith("Schemas/"))?.requests ?? [];
     expect(request).toMatchObject(explained.requests[0]);
     expect(explained.requests[0].body).toEqual({
       schemas: { public: { tables: { users: { columns: { email: { hashed: true } } } } } },

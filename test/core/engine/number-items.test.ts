@@ -11,11 +11,11 @@ interface Counter {
 const place: SourceLocation = { file: "a.yaml", document: 0, pointer: "/spec" };
 const shared = { rule: "all", place };
 
-function draft(address: string, action: DraftItem["action"], counter: Counter): DraftItem {
+function draft(address: string, verb: DraftItem["verb"], counter: Counter): DraftItem {
   const item: DraftItem = {
     address,
     kind: "Tag",
-    action,
+    verb,
     changes: [{ path: "/x", after: 1, risk: "neutral", cause: shared }],
     requests: [],
   };
@@ -49,10 +49,10 @@ test("the work grows with the number of items, not with its square", () => {
 
 test("an object is bound before its relations, and each item has the id of its place", () => {
   const items = numbered(drafts(2, { reads: 0 }), { kind: "Plan", locate: ({ file }) => ({ file }) });
-  expect(items.map(({ id }) => id)).toEqual(items.map((_, index) => `i${index + 1}`));
-  expect(items[0]).toMatchObject({ address: "Tag/t0", action: "bind", dependsOn: [] });
-  expect(items.slice(1, 11).map(({ dependsOn }) => dependsOn)).toEqual(Array.from({ length: 10 }, () => ["i1"]));
-  expect(items[12]).toMatchObject({ address: "Tag/t1#r0", dependsOn: ["i12"] });
+  expect(items.map(({ id }) => id)).toEqual(items.map((_, index) => `s${index + 1}`));
+  expect(items[0]).toMatchObject({ address: "Tag/t0", verb: "bind", dependsOn: [] });
+  expect(items.slice(1, 11).map(({ dependsOn }) => dependsOn)).toEqual(Array.from({ length: 10 }, () => ["s1"]));
+  expect(items[12]).toMatchObject({ address: "Tag/t1#r0", dependsOn: ["s12"] });
 });
 
 test("the line of a cause that many changes share is looked up once", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blockedSteps, byHandSteps } from "../../support/steps.ts";
+import { blockedSteps, byHandSteps, readySteps } from "../../support/steps.ts";
 import { endings, instead, integrationManifest, type Meddle, scene } from "../apply/scene.ts";
 
 const shops = `apiVersion: dimsync/v1
@@ -103,7 +103,7 @@ describe("an entry of which the service shows a part", () => {
     ["no usable id, and another name", draft({ id: null })],
   ])("blocks no create that it cannot be: %s", async (_, entry) => {
     const { plan } = await (await withEntry(entry)).plan();
-    expect(plan.items).toMatchObject([{ action: "create", address: "Integration/crm" }]);
+    expect(readySteps(plan)).toMatchObject([{ verb: "create", address: "Integration/crm" }]);
     expect(JSON.stringify(plan.diagnostics)).toContain("New integration");
   });
 
@@ -115,7 +115,7 @@ describe("an entry of which the service shows a part", () => {
     ["no usable id, and its name", draft({ id: null, name: "crm" })],
   ])("blocks the create that it may be, and the message has the ways on: %s", async (_, entry) => {
     const { plan } = await (await withEntry(entry)).plan();
-    expect(plan.items).toEqual([]);
+    expect(readySteps(plan)).toEqual([]);
     expect(blockedSteps(plan)).toMatchObject([{ address: "Integration/crm", command: expect.stringMatching(/^dimsync bind /u) }]);
     expect(blockedSteps(plan)[0]?.message).toContain("--exclude Integration/crm");
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blockedSteps } from "../../support/steps.ts";
+import { blockedSteps, readySteps } from "../../support/steps.ts";
 import { assetManifest, ordersManifest, scene, schemaManifest, together } from "../apply/scene.ts";
 
 const hashes = schemaManifest("orders", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }");
@@ -17,7 +17,7 @@ describe("match of a bound or pinned manifest that does not select its object", 
     at.write("manifests/all.yaml", together(matching(name, pin), hashes));
     const { code, plan } = await at.plan("--detailed-exitcode");
     const [own] = blockedSteps(plan).filter(({ address }) => address === "Integration/orders");
-    expect([code, plan.items, own?.code, own?.command]).toEqual([2, [], "E_OTHER_OBJECT", command]);
+    expect([code, readySteps(plan), own?.code, own?.command]).toEqual([2, [], "E_OTHER_OBJECT", command]);
     expect(own?.message).toContain("8f1c");
     if (name !== "nothing") expect(own?.message).toContain("51a1");
     expect((await at.run(["drift"])).code).toBe(2);
@@ -83,6 +83,6 @@ describe("manifests that exchanged their names", () => {
     const at = await scene(together(assetManifest("a"), assetManifest("b"), ordersManifest));
     expect((await at.apply()).code).toBe(0);
     at.write("manifests/all.yaml", together(named("a", "new"), assetManifest("b"), ordersManifest));
-    expect((await at.plan()).plan.items).toMatchObject([{ address: "Asset/a", action: "update" }]);
+    expect(readySteps((await at.plan()).plan)).toMatchObject([{ address: "Asset/a", verb: "update" }]);
   });
 });

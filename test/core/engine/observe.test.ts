@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AccountState, EmbeddedOptions } from "../../../src/embedded/index.ts";
 import { seedAccount } from "../../../src/embedded/index.ts";
-import { blockedSteps } from "../../support/steps.ts";
+import { blockedSteps, outcomes } from "../../support/steps.ts";
 import { endings, integrationManifest, type Scene, scene, tagManifest, together } from "../apply/scene.ts";
 
 const manifests = together(integrationManifest("returns"), tagManifest("the best"));
@@ -25,7 +25,7 @@ const expectBlocked = async (at: Scene): Promise<string> => {
   expect(code).toBe(4);
   expect(endings(result)).toMatchObject({ "- Integration/returns": "blocked E_LIST_INCOMPLETE", "update Tag/gold": "done" });
   expect(at.writes()).toEqual(["PUT /v1/tags/t-3"]);
-  return result.items.find(({ code: why }) => why === "E_LIST_INCOMPLETE")?.message ?? "";
+  return outcomes(result).find(({ code: why }) => why === "E_LIST_INCOMPLETE")?.message ?? "";
 };
 
 describe("a list that may be incomplete blocks creates, but not updates", () => {

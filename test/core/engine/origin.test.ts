@@ -11,7 +11,7 @@ import { type Ran, runCommand } from "../../support/command.ts";
 import { repositoryIn } from "../../support/git/remote.ts";
 import { configText, keyVariable, writeFolder, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import { byHandSteps } from "../../support/steps.ts";
+import { byHandSteps, readySteps } from "../../support/steps.ts";
 
 // Origins by `--base`, with real git repositories and the embedded service. main declares the state
 // of the account; then either side changes.
@@ -82,7 +82,7 @@ const pauseLive = (account: Account): void => void Object.assign(account.integra
 
 const originsOf = (plan: Plan): readonly string[] =>
   [
-    ...plan.items.flatMap((item) =>
+    ...readySteps(plan).flatMap((item) =>
       Array.from(eachChange(item), ({ path, origin }) => `${item.address} ${path.split("/").slice(-2).join("/")} ${origin}`),
     ),
     ...byHandSteps(plan).map(({ address, path, origin }) => `manual ${address} ${path} ${origin}`),
@@ -237,7 +237,7 @@ describe("reads and side effects of --base", () => {
     // Not the folder in which other tests make plans meanwhile.
     const temporary = writeProject({});
     vi.stubEnv("TMPDIR", temporary);
-    expect((await made("plan", "--base", "main")).items.length).toBeGreaterThan(1);
+    expect(readySteps(await made("plan", "--base", "main")).length).toBeGreaterThan(1);
     expect(state()).toEqual(before);
     expect(readdirSync(temporary)).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { returnsManifest } from "../../support/returns.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import { byHandSteps } from "../../support/steps.ts";
+import { byHandSteps, readySteps } from "../../support/steps.ts";
 
 /**
  * Everything that a plan can contain, in one account: items of each action, manual, blocked,
@@ -167,11 +167,15 @@ spec: { name: PII, description: Contains personal data }
   test("every change has an origin, which is unknown without a base", async () => {
     const { folder, env } = await project(managed);
     const report: Plan = JSON.parse((await runCommand(["drift", "-o", "json", "-q"], folder, env)).stdout);
-    const origins = report.items.flatMap(({ changes }) => changes.map(({ origin }) => origin));
+    const origins = readySteps(report).flatMap(({ changes }) => changes.map(({ origin }) => origin));
     expect(origins.length).toBeGreaterThan(0);
     expect(new Set([...origins, ...byHandSteps(report).map(({ origin }) => origin)])).toEqual(new Set(["unknown"]));
     const planned: Plan = JSON.parse((await runCommand(["plan", "-o", "json", "-q"], folder, env)).stdout);
-    expect(planned.items.flatMap(({ changes }) => changes).every((change) => !("origin" in change))).toBe(true);
+    expect(
+      readySteps(planned)
+        .flatMap(({ changes }) => changes)
+        .every((change) => !("origin" in change)),
+    ).toBe(true);
   });
 
   test("a column that lost its hash is exposed, and one that got a hash is stricter, in JSON and --fail-on", async () => {
@@ -185,7 +189,7 @@ spec: { name: PII, description: Contains personal data }
     set(true);
     const stricter = await run("--fail-on", "exposed");
     expect(JSON.parse(stricter.stdout)).toMatchObject({
-      items: expect.arrayContaining([expect.objectContaining({ changes: [expect.objectContaining({ risk: "stricter" })] })]),
+      steps: expect.arrayContaining([expect.objectContaining({ changes: [expect.objectContaining({ risk: "stricter" })] })]),
       summary: { exposed: 0, stricter: 1 },
       exit: { reasons: ["drift"] },
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Deferred, DraftItem } from "../../../src/core/model/plan.ts";
-import { blockedSteps, byHandSteps, waitingSteps } from "../../support/steps.ts";
+import { blockedSteps, byHandSteps, readySteps, waitingSteps } from "../../support/steps.ts";
 import { draft, planOf } from "./drafts.ts";
 
 const waiting = (address: string, ...waitsFor: string[]): Deferred => ({ verb: "update", address, waitsFor, desired: {} });
@@ -15,27 +15,27 @@ describe("a plan", () => {
       draft("Integration/a", "create"),
       draft("Asset/z", "create"),
     ];
-    const made = planOf({ items }).items.map(({ id, action, address }) => `${id} ${action} ${address}`);
+    const made = readySteps(planOf({ items })).map(({ id, verb, address }) => `${id} ${verb} ${address}`);
     expect(made).toEqual([
-      "i1 create Asset/z",
-      "i2 create Integration/a",
-      "i3 update Schemas/x",
-      "i4 bind Tag/b",
-      "i5 update Tag/b",
-      "i6 relate Tag/b#x",
+      "s1 create Asset/z",
+      "s2 create Integration/a",
+      "s3 update Schemas/x",
+      "s4 bind Tag/b",
+      "s5 update Tag/b",
+      "s6 relate Tag/b#x",
     ]);
-    expect(planOf({ items: [...items].reverse() }).items.map(({ id, action, address }) => `${id} ${action} ${address}`)).toEqual(made);
+    expect(readySteps(planOf({ items: [...items].reverse() })).map(({ id, verb, address }) => `${id} ${verb} ${address}`)).toEqual(made);
   });
 
   test("contains the dependencies of an item: its object's binding, and the items before it", () => {
     const items = [draft("Integration/a", "bind"), draft("Schemas/a", "update", { after: ["Integration/a"] }), draft("Tag/t", "update")];
-    expect(planOf({ items }).items.map(({ dependsOn }) => dependsOn)).toEqual([[], ["i1"], []]);
+    expect(readySteps(planOf({ items })).map(({ dependsOn }) => dependsOn)).toEqual([[], ["s1"], []]);
   });
 
   test("sorts changes by path", () => {
     const changes = ["/b", "/a/c", "/a"].map((path) => ({ path, risk: "neutral" as const }));
     expect(
-      planOf({ items: [draft("Tag/t", "update", { changes })] }).items[0]?.changes.map((entry) => "path" in entry && entry.path),
+      readySteps(planOf({ items: [draft("Tag/t", "update", { changes })] }))[0]?.changes.map((entry) => "path" in entry && entry.path),
     ).toEqual(["/a", "/a/c", "/b"]);
   });
 
@@ -62,7 +62,7 @@ describe("a plan", () => {
       },
       { inScope: (address) => !address.startsWith("Tag/other") },
     );
-    expect(made).toMatchObject({ items: [], steps: [] });
+    expect(made).toMatchObject({ steps: [] });
   });
 
   test("gives a manual difference the same id in every report", () => {
@@ -104,7 +104,7 @@ describe("an item that must not be created", () => {
       },
       { whyNotSend: ({ address }) => ({ address, code: "E_LIST_INCOMPLETE", message: "x" }) },
     );
-    expect(made.items.map(({ address }) => address)).toEqual(["Asset/b"]);
+    expect(readySteps(made).map(({ address }) => address)).toEqual(["Asset/b"]);
     expect(blockedSteps(made).map(({ address, code }) => `${address} ${code}`)).toEqual([
       "Asset/a E_LIST_INCOMPLETE",
       "Integration/i E_DEPENDENCY",
@@ -117,6 +117,6 @@ describe("an item that must not be created", () => {
     const twin = (address: string, name: string) => draft(address, "create", { naturalKey: { name } });
     const made = planOf({ items: [twin("Asset/a", "x"), twin("Asset/b", "x"), twin("Asset/c", "y")] });
     expect(blockedSteps(made)).toMatchObject(["Asset/a", "Asset/b"].map((address) => ({ address, code: "E_SHARED_IDENTITY" })));
-    expect([made.items.map(({ address }) => address), made.executable]).toEqual([["Asset/c"], true]);
+    expect([readySteps(made).map(({ address }) => address), made.executable]).toEqual([["Asset/c"], true]);
   });
 });

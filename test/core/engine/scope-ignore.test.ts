@@ -9,7 +9,7 @@ import type { Plan, Result } from "../../../src/index.ts";
 import { runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
-import { byHandSteps, unseenSteps } from "../../support/steps.ts";
+import { byHandSteps, outcomes, readySteps, unseenSteps } from "../../support/steps.ts";
 
 const entry = (address: string, path = "", until?: string): IgnoreEntry => ({ address, path, reason: "theirs", ...defined({ until }) });
 const leaf = "/schemas/public/tables/audit_log/columns/a~1b/hashed";
@@ -111,7 +111,7 @@ async function run(ignore: readonly Omit<IgnoreEntry, "until">[], flags: readonl
 }
 
 const shown = ({ plan }: Ran) => ({
-  items: plan.items.map(
+  items: readySteps(plan).map(
     (item) =>
       `${item.address} ${[...eachChange(item)]
         .sort((a, b) => (a.path < b.path ? -1 : 1))
@@ -175,10 +175,10 @@ describe("plan and apply ignore", () => {
   ])("%s", async (_sentence, ignore, expected) => {
     const ran = await run(ignore);
     expect(shown(ran)).toEqual({ ...whole, ...expected });
-    expect(ran.result.items.map(({ address, outcome }) => `${address} ${outcome}`)).toEqual(
-      ran.plan.items.map(({ address }) => `${address} done`),
+    expect(outcomes(ran.result).map(({ address, outcome }) => `${address} ${outcome}`)).toEqual(
+      readySteps(ran.plan).map(({ address }) => `${address} done`),
     );
-    expect(ran.bodies).toHaveLength(ran.plan.items.length);
+    expect(ran.bodies).toHaveLength(readySteps(ran.plan).length);
   });
 
   test("a body that is sent for other reasons does not have the value", async () => {

@@ -8,6 +8,7 @@ import { startEmbeddedService } from "../../../src/embedded/index.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import type { Ran } from "../../support/command.ts";
 import { configText, keyVariable, writeFolder, writeProject } from "../../support/project-folder.ts";
+import { readySteps } from "../../support/steps.ts";
 import { noteRoutes, type StoredNote } from "./new-kind/endpoints.ts";
 
 // Adding a kind takes its folder, its schema and one line in the registry. These tests load the sources
@@ -84,7 +85,7 @@ async function newProject(spec: string) {
 }
 
 const items = ({ stdout }: Ran) =>
-  (JSON.parse(stdout) as Plan).items.map(({ action, address, requests }) => ({ action, address, requests }));
+  readySteps(JSON.parse(stdout) as Plan).map(({ verb, address, requests }) => ({ verb, address, requests }));
 
 describe("a kind that is added with a folder, a schema and one line in the registry", () => {
   test("is created, compared and updated", async () => {
@@ -97,7 +98,7 @@ describe("a kind that is added with a folder, a schema and one line in the regis
     expect((await run("plan", "--detailed-exitcode", "-q")).code).toBe(0);
     write("{ text: bye }");
     const planned = items(await run("plan", "-o", "json"));
-    expect(planned).toMatchObject([{ action: "update", address: "Note/hello", requests: [{ method: "PATCH", body: { text: "bye" } }] }]);
+    expect(planned).toMatchObject([{ verb: "update", address: "Note/hello", requests: [{ method: "PATCH", body: { text: "bye" } }] }]);
     expect((await run("apply", "--yes", "-q")).code).toBe(0);
     expect(notes).toEqual([{ id: "n-1", name: "hello", text: "bye" }]);
     expect((await run("plan", "--detailed-exitcode", "-q")).code).toBe(0);
@@ -107,7 +108,7 @@ describe("a kind that is added with a folder, a schema and one line in the regis
     const { run, notes, service } = await newProject("{ text: hello }");
     service.addFault("POST /v1/notes$@1=reset-after");
     const { stdout } = await run("apply", "--yes", "-o", "json");
-    expect(JSON.parse(stdout)).toMatchObject({ items: [{ address: "Note/hello", outcome: "recovered", liveId: "n-1" }] });
+    expect(JSON.parse(stdout)).toMatchObject({ steps: [{ address: "Note/hello", outcome: "recovered", liveId: "n-1" }] });
     expect((await run("plan", "--detailed-exitcode", "-q")).code).toBe(0);
     expect(notes).toHaveLength(1);
   });
@@ -118,7 +119,9 @@ describe("a kind that is added with a folder, a schema and one line in the regis
     // The list is read by the plan and before the POST.
     for (let nth = 3; nth < 40; nth++) service.addFault(`GET /v1/notes$@${nth}=status:403`);
     const { stdout } = await run("apply", "--yes", "-o", "json");
-    expect(JSON.parse(stdout)).toMatchObject({ items: [{ address: "Note/hello", outcome: "unknown", code: "E_UNKNOWN_OUTCOME" }] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      steps: [{ address: "Note/hello", outcome: "unknown", why: { code: "E_UNKNOWN_OUTCOME" } }],
+    });
     service.clearFaults();
     expect((await run("apply", "--yes", "-q")).code).toBe(0);
     expect((await run("plan", "--detailed-exitcode", "-q")).code).toBe(0);
@@ -131,7 +134,7 @@ describe("a kind that is added with a folder, a schema and one line in the regis
     write("{ text: bye }");
     service.addFault("PATCH /v1/notes@1=reset-after");
     const { stdout } = await run("apply", "--yes", "-o", "json");
-    expect(JSON.parse(stdout)).toMatchObject({ items: [{ address: "Note/hello", outcome: "done" }] });
+    expect(JSON.parse(stdout)).toMatchObject({ steps: [{ address: "Note/hello", outcome: "done" }] });
     write("{ text: again }");
     expect((await run("plan", "-q", "--out", "saved.plan")).code).toBe(0);
     for (const note of notes) note.text = "changed by a user";
@@ -150,7 +153,7 @@ describe("a kind that is added with a folder, a schema and one line in the regis
       'Note "hello" updated',
     );
     const report = JSON.parse((await run("drift", "-o", "json")).stdout) as Plan;
-    expect(report.items).toMatchObject([{ address: "Note/hello", changes: [{ attribution: { actor: "dana@example.com" } }] }]);
+    expect(readySteps(report)).toMatchObject([{ address: "Note/hello", changes: [{ attribution: { actor: "dana@example.com" } }] }]);
   });
 
   test("is reported if no manifest describes it, and if it is gone", async () => {
@@ -172,7 +175,7 @@ describe("a kind that is added with a folder, a schema and one line in the regis
     expect(readFileSync(join(cwd, "manifests/notes.yaml"), "utf8")).toContain(
       "kind: Note\nmetadata: { name: other-note }\nspec:\n  text: x\n",
     );
-    expect(items(await run("plan", "-o", "json"))).toMatchObject([{ action: "create", address: "Note/hello" }]);
+    expect(items(await run("plan", "-o", "json"))).toMatchObject([{ verb: "create", address: "Note/hello" }]);
   });
 
   test("is printed by get", async () => {

@@ -4,6 +4,7 @@ import type { Plan, Result } from "../../../src/index.ts";
 import { runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
+import { outcomes, readySteps } from "../../support/steps.ts";
 
 // Integrations with the same name: an account can have them, and an address must still have one
 // meaning.
@@ -34,26 +35,24 @@ async function start(options: EmbeddedOptions = {}, names: Readonly<Record<strin
 
 test("are distinguished by their ids", async () => {
   const run = await start();
-  const { items } = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
-  expect(items.filter(({ kind }) => kind === "Schemas").map(({ address, liveName }) => `${address} ${liveName}`)).toEqual([
-    "Schemas/51a1 dup",
-    "Schemas/51a2 dup",
-    "Schemas/Integration/orders Orders",
-    "Schemas/orders orders",
-  ]);
+  const made = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
+  expect(
+    readySteps(made)
+      .filter(({ address }) => address.startsWith("Schemas/"))
+      .map(({ address, liveName }) => `${address} ${liveName}`),
+  ).toEqual(["Schemas/51a1 dup", "Schemas/51a2 dup", "Schemas/Integration/orders Orders", "Schemas/orders orders"]);
 });
 
 test("has its id in addresses if its name is empty", async () => {
   const run = await start({}, { b27d: "" });
-  const { items } = JSON.parse((await run("plan", "--only", "Schemas/b27d", "-o", "json")).stdout) as Plan;
-  expect(items.map(({ address, liveName }) => `${address} ${liveName}`)).toEqual(["Schemas/b27d b27d"]);
+  const made = JSON.parse((await run("plan", "--only", "Schemas/b27d", "-o", "json")).stdout) as Plan;
+  expect(readySteps(made).map(({ address, liveName }) => `${address} ${liveName}`)).toEqual(["Schemas/b27d b27d"]);
 });
 
 test("each has its own outcome", async () => {
   const run = await start({ faults: ["PATCH /v1/integrations/51a1/=status:400"] });
   const { code, stdout } = await run("apply", "--yes", "-o", "json");
-  const { items } = JSON.parse(stdout) as Result;
-  expect(items.map(({ address, liveId, outcome }) => `${address} ${liveId} ${outcome}`)).toEqual([
+  expect(outcomes(JSON.parse(stdout) as Result).map(({ address, liveId, outcome }) => `${address} ${liveId} ${outcome}`)).toEqual([
     "Integration/orders 8f1c done",
     "Schemas/51a1 51a1 failed",
     "Schemas/51a2 51a2 done",

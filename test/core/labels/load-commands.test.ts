@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Plan } from "../../../src/index.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
 import { writeProject } from "../../support/project-folder.ts";
+import { readySteps } from "../../support/steps.ts";
 import { dbtManifest } from "./dbt-manifest.ts";
 
 // What users see of labels, with the seeded account of the embedded service.
@@ -50,7 +51,7 @@ describe("a label as a part of a cause", () => {
 
   test("is a member in JSON", async () => {
     const plan = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
-    expect(plan.items.flatMap(({ changes }) => changes.map(({ cause }) => cause))).toEqual([
+    expect(readySteps(plan).flatMap(({ changes }) => changes.map(({ cause }) => cause))).toEqual([
       {
         rule: "hash",
         label: { name: "pii", source: "Classification/personal (manifests/personal.yaml:6)" },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { changeCount, eachChange, mergeEqual, newNodeChanges, withTraces } from "../../../src/core/model/changes.ts";
 import { type NodePath, nodePointer } from "../../../src/core/model/nodes.ts";
-import type { ChangeFacts, ChangeGroup, Item } from "../../../src/core/model/plan.ts";
+import type { ChangeFacts, ChangeGroup, ReadyStep } from "../../../src/core/model/plan.ts";
 import { isPlain } from "../../support/changes.ts";
 import fc from "../../support/fast-check.ts";
 import { item } from "../render/plans.ts";
@@ -18,7 +18,7 @@ const singles: fc.Arbitrary<readonly Single[]> = fc.uniqueArray(single, {
   maxLength: 40,
 });
 
-function itemOf(all: readonly Single[]): Item {
+function itemOf(all: readonly Single[]): ReadyStep {
   const groups = newNodeChanges<ChangeFacts>();
   for (const { path, field, facts } of all) groups.add(path, field, facts);
   return item({ changes: groups.changes() });
@@ -46,7 +46,7 @@ describe("the changes of an item", () => {
       fc.property(singles, (all) => {
         const made = itemOf(all);
         expect(sorted(eachChange(made))).toEqual(expected(all));
-        expect(sorted(eachChange(JSON.parse(JSON.stringify(made)) as Item))).toEqual(expected(all));
+        expect(sorted(eachChange(JSON.parse(JSON.stringify(made)) as ReadyStep))).toEqual(expected(all));
         expect(changeCount(made)).toBe(all.length);
       }),
     );

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Plan } from "../../../src/core/model/plan.ts";
 import { runCommand } from "../../support/command.ts";
-import { byHandSteps } from "../../support/steps.ts";
+import { byHandSteps, readySteps } from "../../support/steps.ts";
 import { env, type Story, story } from "../drift/account.ts";
 
 const manifests = {
@@ -25,7 +25,7 @@ test("drift of the library reads the account once, and says who made the changes
   expect(pathsRead(at)).toEqual(once);
   expect(report.calls.read).toEqual({ GET: once.length });
   expect(report.kind).toBe("DriftReport");
-  const schemas = report.items.filter(({ address }) => address.startsWith("Schemas/"));
+  const schemas = readySteps(report).filter(({ address }) => address.startsWith("Schemas/"));
   expect(schemas.map(({ attribution }) => attribution?.actor)).toEqual([dana.email]);
 });
 
@@ -50,7 +50,7 @@ test("an event that quotes only the live name says who made a change and who did
       attribution: expect.objectContaining({ actor: sam, confidence: "exact" }),
     }),
   ]);
-  expect(report.items.find(({ address }) => address === "Schemas/sales")?.attribution?.actor).toBe(dana);
+  expect(readySteps(report).find(({ address }) => address === "Schemas/sales")?.attribution?.actor).toBe(dana);
   const { stdout } = await runCommand(["drift"], at.folder, env(at.service));
   expect(stdout).toMatch(/paused[\s\S]*sam@example\.com, .* UTC/u);
   expect(stdout).toContain("dana@example.com");
@@ -71,7 +71,7 @@ test("--resolve revert saves the plan of the drift that is shown, without readin
   const report = JSON.parse(stdout) as Plan;
   const plan = JSON.parse(readFileSync(join(at.folder, "revert.json"), "utf8")) as Plan;
   expect(plan.kind).toBe("Plan");
-  expect(plan.items.map(({ requests }) => requests)).toEqual(report.items.map(({ requests }) => requests));
+  expect(readySteps(plan).map(({ requests }) => requests)).toEqual(readySteps(report).map(({ requests }) => requests));
   const applied = await runCommand(["apply", "revert.json"], at.folder, env(at.service));
   expect(applied.code, applied.stderr + applied.stdout).toBe(0);
   expect((await drift()).code).toBe(0);

@@ -9,6 +9,7 @@ import { commitAll, git } from "../../support/git/remote.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { editRecords, recordsIn } from "../../support/records.ts";
 import { startService, type TestService } from "../../support/service.ts";
+import { readySteps } from "../../support/steps.ts";
 
 const manifests = `apiVersion: dimsync/v1
 kind: SchemaConfig
@@ -74,12 +75,12 @@ test("a plan sets apart what the manifests cause and what it would undo, with wh
   await setHashed(service, false);
   write(manifests + names);
   const made = await plan();
-  const changes = made.items.flatMap((item) => [...eachChange(item)]);
+  const changes = readySteps(made).flatMap((item) => [...eachChange(item)]);
   expect(changes.map(({ path, origin, attribution }) => [path.split("/").at(-2), origin, attribution])).toEqual([
     ["display_name", "config", undefined],
     ["email", "drift", undefined],
   ]);
-  expect(made.items.map(({ attribution }) => attribution?.actor)).toEqual(["dana@example.com"]);
+  expect(readySteps(made).map(({ attribution }) => attribution?.actor)).toEqual(["dana@example.com"]);
   const note =
     "1 change is not from this pull request: the manifests at the base ask for it, too. Someone changed the account, or nobody applied the base. Apply will send it.";
   const human = (await run("plan", "--base", "main")).stdout;

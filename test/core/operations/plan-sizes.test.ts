@@ -8,6 +8,7 @@ import { renderers } from "../../../src/core/render/index.ts";
 import { type AccountState, seedAccount } from "../../../src/embedded/index.ts";
 import { inOneFile, withProject } from "../../properties/run.ts";
 import { runs } from "../../support/sample.ts";
+import { outcomes, readySteps } from "../../support/steps.ts";
 
 /** An integration with so many unhashed columns in tables of a hundred. */
 function accountWith(count: number): AccountState {
@@ -36,14 +37,16 @@ const manifests = inOneFile([
   },
 ]);
 
-const requestsOf = ({ items }: Plan): readonly string[] =>
-  items.flatMap(({ requests }) => requests.map(({ method, path, body }) => `${method} ${path} ${canonicalJson(body)}`)).sort();
+const requestsOf = (made: Plan): readonly string[] =>
+  readySteps(made)
+    .flatMap(({ requests }) => requests.map(({ method, path, body }) => `${method} ${path} ${canonicalJson(body)}`))
+    .sort();
 
 describe("a plan, the saved plan, and the result of applying it are the same", () => {
   test.each([1, 7, 8, 30, runs(500, 100_000)])("with %i changes", async (count) => {
     await withProject(accountWith(count), manifests, "camel", async ({ plan, apply, calls, folder }) => {
       const made = await plan();
-      expect(made.items.map(({ changes }) => changes)).toMatchObject([[{ field: "hashed", count, cause: { rule: "all" } }]]);
+      expect(readySteps(made).map(({ changes }) => changes)).toMatchObject([[{ field: "hashed", count, cause: { rule: "all" } }]]);
       const file = join(folder, "plan.json");
       await writePlanFile(file, made);
       const saved = await readPlanFile(file);
@@ -52,14 +55,14 @@ describe("a plan, the saved plan, and the result of applying it are the same", (
         expect(renderers[format](saved, { color: false, verbose: false })).toBe(renderers[format](made, { color: false, verbose: false }));
       calls();
       const result = await apply({ saved });
-      expect(result.items.map(({ outcome, code, message }) => ({ outcome, code, message }))).toEqual([{ outcome: "done" }]);
-      expect(result.items).toMatchObject([{ changes: made.items[0]?.changes }]);
-      expect([...eachChange(result.items[0] ?? {})]).toHaveLength(count);
+      expect(outcomes(result).map(({ outcome, code, message }) => ({ outcome, code, message }))).toEqual([{ outcome: "done" }]);
+      expect(outcomes(result)).toMatchObject([{ changes: readySteps(made)[0]?.changes }]);
+      expect([...eachChange(outcomes(result)[0] ?? { changes: [] })]).toHaveLength(count);
       const sent = calls().filter(({ method }) => method !== "GET");
       expect(sent.map(({ method, path, requestBody }) => `${method} ${path} ${canonicalJson(requestBody)}`).sort()).toEqual(
         requestsOf(made),
       );
-      expect((await plan()).items).toEqual([]);
+      expect(readySteps(await plan())).toEqual([]);
     });
   });
 });

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Item, Plan } from "../../../src/core/model/plan.ts";
+import type { Plan, ReadyStep } from "../../../src/core/model/plan.ts";
 import { digestOf } from "../../../src/core/records/plan-file.ts";
 import type { StoredSchema, TableEntry } from "../../../src/embedded/index.ts";
 import { repositoryIn } from "../../support/git/remote.ts";
-import { stepsFrom, waitingSteps } from "../../support/steps.ts";
+import { outcomes, readySteps, stepsFrom, waitingSteps, withReady } from "../../support/steps.ts";
 import {
   assetManifest,
   endings,
@@ -41,7 +41,7 @@ describe("a saved plan", () => {
     const plan = await savedPlan(at);
     const { code, result } = await at.apply("plan.json");
     expect(code).toBe(0);
-    expect(sent).toEqual(plan.items.flatMap(({ requests }) => requests));
+    expect(sent).toEqual(readySteps(plan).flatMap(({ requests }) => requests));
     expect(result.planId).toBe(plan.planId);
   });
 
@@ -54,7 +54,7 @@ describe("a saved plan", () => {
     const { code, result } = await at.apply("plan.json");
     expect(code).toBe(5);
     expect(endings(result)).toMatchObject({ "update Tag/gold": "skipped E_STALE", "update Schemas/orders": "done" });
-    expect(result.items.find(({ code: why }) => why === "E_STALE")?.message).toBe(
+    expect(outcomes(result).find(({ code: why }) => why === "E_STALE")?.message).toBe(
       'It changed after the plan was made: /description was "" when it was planned and is "changed by hand" now.',
     );
     expect(at.writes()).not.toContain("PUT /v1/tags/t-3");
@@ -259,23 +259,27 @@ describe("a saved plan", () => {
       expect(at.service.requests).toEqual([]);
     });
 
-  type Editable = { -readonly [K in keyof Item]: Item[K] };
+  type Editable = { -readonly [K in keyof ReadyStep]: ReadyStep[K] };
   /** Writes the plan again after the edit, with the digest that belongs to it. */
-  const edited = async (at: Scene, edit: (plan: Plan & { readonly items: Editable[] }) => Partial<Plan>): Promise<void> => {
+  const edited = async (
+    at: Scene,
+    edit: (plan: Plan, items: readonly Editable[]) => Partial<Plan> & { readonly items?: readonly ReadyStep[] },
+  ): Promise<void> => {
     const { integrity: _, ...plan } = JSON.parse(readFileSync(join(at.folder, "plan.json"), "utf8"));
-    const next = { ...plan, ...edit(plan) };
+    const { items, ...members } = edit(plan, readySteps(plan));
+    const next = { ...(items === undefined ? plan : withReady(plan, items)), ...members };
     at.write("plan.json", JSON.stringify({ ...next, integrity: { digest: digestOf(next, undefined) } }));
   };
-  const withGold = (edit: (gold: Editable) => Partial<Item>) => (plan: Plan) => ({
-    items: plan.items.map((item) => (item.address === "Tag/gold" && item.action === "update" ? { ...item, ...edit(item) } : item)),
+  const withGold = (edit: (gold: Editable) => Partial<ReadyStep>) => (plan: Plan) => ({
+    items: readySteps(plan).map((item) => (item.address === "Tag/gold" && item.verb === "update" ? { ...item, ...edit(item) } : item)),
   });
-  const edits: Readonly<Record<string, (plan: Plan) => Partial<Plan>>> = {
+  const edits: Readonly<Record<string, Parameters<typeof edited>[1]>> = {
     "another body": withGold(({ requests }) => ({ requests: requests.map((one) => ({ ...one, body: { ...one.body, name: "OWNED" } })) })),
     "another path": withGold(({ requests }) => ({ requests: requests.map((one) => ({ ...one, path: "/v1/tags/t-2" })) })),
     "another method": withGold(({ requests }) => ({ requests: requests.map((one) => ({ ...one, method: "PATCH" as const })) })),
     "another live id": withGold(() => ({ liveId: "t-2" })),
     "a request more": withGold(({ requests }) => ({ requests: [...requests, ...requests] })),
-    "an item twice": ({ items }) => ({ items: [...items, ...items.map((item, index) => ({ ...item, id: `i9${index}` }))] }),
+    "an item twice": (_, items) => ({ items: [...items, ...items.map((item, index) => ({ ...item, id: `s9${index}` }))] }),
   };
   for (const [what, edit] of Object.entries(edits))
     it(`with ${what} is refused with E_STALE, although its digest was computed again, and nothing is sent`, async () => {
@@ -306,19 +310,19 @@ describe("a saved plan", () => {
   it("does not run an item that the manifests do not give", async () => {
     const at = await scene(manifests);
     await savedPlan(at);
-    const own = { id: "i99", address: "Tag/pii", liveId: "t-2" };
-    await edited(at, ({ items }) => ({
+    const own = { id: "s99", address: "Tag/pii", liveId: "t-2" };
+    await edited(at, (_, items) => ({
       items: [
         ...items,
         ...items
-          .filter(({ action }) => action === "update")
+          .filter(({ verb }) => verb === "update")
           .map((item) => ({ ...item, ...own }))
           .slice(0, 1),
       ],
     }));
     expect(await at.apply("plan.json")).toMatchObject({
       code: 5,
-      result: { items: expect.arrayContaining([expect.objectContaining({ id: "i99", outcome: "skipped" })]) },
+      result: { steps: expect.arrayContaining([expect.objectContaining({ id: "s99", outcome: "skipped" })]) },
     });
     expect(at.writes()).not.toContain("PUT /v1/tags/t-2");
   });
@@ -326,7 +330,7 @@ describe("a saved plan", () => {
   it("runs its steps in the order that they need, whatever the file says", async () => {
     const at = await scene(manifests);
     await savedPlan(at);
-    await edited(at, ({ items }) => ({ items: [...items].reverse().map((item) => ({ ...item, dependsOn: [] })) }));
+    await edited(at, (_, items) => ({ items: [...items].reverse().map((item) => ({ ...item, dependsOn: [] })) }));
     expect((await at.apply("plan.json")).code).toBe(0);
     expect(at.writes().length).toBeGreaterThan(1);
   });
@@ -336,7 +340,7 @@ describe("a saved plan", () => {
     expect((await at.run(["plan", "--out", "plan.json", "--only", "Schemas/*"])).code).toBe(0);
     const { code, result } = await at.apply("plan.json");
     expect({ code, endings: endings(result) }).toEqual({ code: 0, endings: { "update Schemas/orders": "done" } });
-    expect((await at.plan()).plan.items.map(({ address }) => address)).toContain("Integration/orders");
+    expect(readySteps((await at.plan()).plan).map(({ address }) => address)).toContain("Integration/orders");
   });
 
   it("cannot record what it says about the account", async () => {
@@ -353,9 +357,9 @@ describe("a saved plan", () => {
         },
       ],
     });
-    await edited(at, ({ items }) => ({ steps, items: items.filter(({ address }) => address !== "Schemas/orders") }));
+    await edited(at, (_, items) => ({ steps: [...items.filter(({ address }) => address !== "Schemas/orders"), ...steps] }));
     expect((await at.apply("plan.json")).code).toBe(0);
-    expect((await at.plan()).plan.items.map(({ address }) => address)).toEqual(["Schemas/orders"]);
+    expect(readySteps((await at.plan()).plan).map(({ address }) => address)).toEqual(["Schemas/orders"]);
   });
 
   const signed: Readonly<Record<string, readonly [made: string, applied: string, refusal: string | undefined]>> = {

@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import { applyAccount } from "../../../src/core/operations/apply.ts";
 import type { EmbeddedService } from "../../../src/embedded/index.ts";
 import { loadProject } from "../../../src/index.ts";
+import { outcomes } from "../../support/steps.ts";
 import { assetManifest, integrationManifest, type Meddle, meddler, together } from "../apply/scene.ts";
 import type { Machine } from "./project.ts";
 
@@ -51,7 +52,7 @@ export async function expectNothingTwice(service: EmbeddedService, first: Pick<M
       },
     },
   );
-  expect([result.exit.code, result.items.filter(({ outcome }) => outcome !== "done")]).toEqual([0, []]);
+  expect([result.exit.code, outcomes(result).filter(({ outcome }) => outcome !== "done")]).toEqual([0, []]);
   expect(Object.keys(result.bindings).sort()).toEqual(["Asset/archive", "Integration/returns"]);
   const creates = service.requests.flatMap(({ method, path }) => (method === "POST" ? [path] : []));
   expect(creates.sort()).toEqual(["/v1/assets", "/v1/integrations"]);

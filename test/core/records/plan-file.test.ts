@@ -21,7 +21,6 @@ const plan: Plan = {
   complete: true,
   executable: true,
   calls: { read: { GET: 1 }, planned: {}, later: {} },
-  items: [],
   steps: stepsFrom({
     byHand: [
       {
@@ -46,7 +45,6 @@ const result = {
   planId: "p1",
   target: "prod",
   account: "a",
-  items: [],
   steps: [],
   guards: [],
 };
@@ -119,7 +117,7 @@ describe("refuses with exit 5", () => {
 
   it("a plan with missing members, although its digest is correct", async () => {
     const file = join(await tempFolder(), "plan.json");
-    await writePlanFile(file, { ...plan, items: undefined } as unknown as Plan);
+    await writePlanFile(file, { ...plan, steps: undefined } as unknown as Plan);
     await expect(readPlanFile(file)).rejects.toMatchObject({ code: "E_PLAN_FILE", exit: 5 });
   });
 });
@@ -180,7 +178,7 @@ describe("for show", () => {
       "E_PLAN_TAMPERED",
     ],
     ["an invalid digest", () => edited(() => JSON.stringify({ ...plan, integrity: 1 })), {}, "E_PLAN_TAMPERED"],
-    ["members of the wrong type", () => edited(() => JSON.stringify({ ...result, items: 1 })), {}, "E_PLAN_FILE"],
+    ["members of the wrong type", () => edited(() => JSON.stringify({ ...result, steps: 1 })), {}, "E_PLAN_FILE"],
     ["another document", () => edited(() => JSON.stringify({ ...result, kind: "Validation" })), {}, "E_PLAN_FILE", 1],
     ["a list that contains another document", () => edited((text) => `[${text},{}]`), {}, "E_PLAN_FILE", 1],
     ["an empty list", () => edited(() => "[]"), {}, "E_PLAN_FILE", 1],

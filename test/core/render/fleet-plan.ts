@@ -1,11 +1,11 @@
-import type { Item, Plan, UnmanagedTable } from "../../../src/core/model/plan.ts";
+import type { Plan, ReadyStep, UnmanagedTable } from "../../../src/core/model/plan.ts";
 import { change, item, plan } from "./plans.ts";
 
 const node = (table: string, column?: string): string =>
   `/schemas/public/tables/${table}${column === undefined ? "" : `/columns/${column}`}`;
 
 /** One rule in nine integrations: 312 columns of 87 tables; three more rules and a literal beside it. */
-function fleetItems(): readonly Item[] {
+function fleetItems(): readonly ReadyStep[] {
   const tables = Array.from({ length: 87 }, (_, index) => ({ shard: index % 9, table: `t${Math.floor(index / 9)}` }));
   const columns = Array.from({ length: 312 }, (_, index) => {
     const { shard, table } = tables[index % 87] ?? { shard: 0, table: "" };

@@ -1,16 +1,15 @@
 import { toPointer } from "../../../src/core/model/json/pointer.ts";
-import type { Item, Plan } from "../../../src/core/model/plan.ts";
+import type { Plan, ReadyStep } from "../../../src/core/model/plan.ts";
 import { stepsFrom } from "../../support/steps.ts";
 import { diagnostics } from "./diagnostics.ts";
 import { change, item, plan } from "./plans.ts";
 
 const column = (table: string, name: string, leaf: string) => toPointer(["schemas", "public", "tables", table, "columns", name, leaf]);
 
-const items: readonly Item[] = [
+const items: readonly ReadyStep[] = [
   item({
-    id: "i1",
+    id: "s1",
     address: "Asset/warehouse",
-    kind: "Asset",
     liveId: "d-12",
     liveName: "Warehouse",
     changes: [
@@ -33,10 +32,10 @@ const items: readonly Item[] = [
     ],
   }),
   {
-    id: "i2",
+    id: "s2",
     address: "Integration/billing",
-    kind: "Integration",
-    action: "create",
+    verb: "create",
+    standing: "ready",
     changes: Object.entries({
       "/destinationId": "d-12",
       "/destinationSchema": "billing",
@@ -60,10 +59,10 @@ const items: readonly Item[] = [
         body: { destinationId: "d-12", sourceConfig: { connection: { password: { $secret: { env: "BILLING_DB_PASSWORD" } } } } },
       },
     ],
-    dependsOn: ["i1"],
+    dependsOn: ["s1"],
   },
   item({
-    id: "i3",
+    id: "s3",
     exposedColumns: 1,
     changes: [
       change(),
@@ -89,10 +88,9 @@ const items: readonly Item[] = [
     ],
   }),
   item({
-    id: "i4",
+    id: "s4",
     address: "Tag/pii#8f1c",
-    kind: "Tag",
-    action: "relate",
+    verb: "relate",
     liveId: "t-3",
     liveName: "PII",
     changes: [{ path: "/taggedResources/8f1c", after: "Integration", risk: "neutral", cause: { file: "manifests/tags.yaml", line: 10 } }],
@@ -100,7 +98,7 @@ const items: readonly Item[] = [
       { method: "POST", path: "/v1/tags/t-3/relation", body: { resourceId: "8f1c", resourceType: "Integration", taggedBy: "u-7" } },
     ],
   }),
-  item({ id: "i5", address: "Tag/finance", kind: "Tag", action: "bind", liveId: "t-4", liveName: "Finance", requests: [] }),
+  item({ id: "s5", address: "Tag/finance", verb: "bind", liveId: "t-4", liveName: "Finance", requests: [] }),
 ];
 
 /** A plan with content in every member. */
@@ -260,8 +258,7 @@ export const planOfColumns = (count: number): Plan =>
         item({
           id: `r${index}`,
           address: `Tag/pii#in-${index}`,
-          kind: "Tag",
-          action: "relate",
+          verb: "relate",
           liveId: "t-3",
           liveName: "PII",
           requests: [

@@ -48,7 +48,7 @@ const rows: [file: string, document: Document, options?: Partial<RenderOptions>]
   ["result.txt", fullResult],
   ["result-verbose.txt", fullResult, { verbose: true }],
   ["result-done.txt", doneResult],
-  ["result-nothing.txt", { ...doneResult, items: [], calls: {} }],
+  ["result-nothing.txt", { ...doneResult, steps: [], calls: { sent: {} } }],
   ["validation.txt", invalid],
   ["validation-valid.txt", valid],
   ["validation-warned.txt", warned],

@@ -23,4 +23,4 @@ const steps = stepsFrom({
 /** A plan made with `--protect-only`. */
 export const protectPlan: Plan = plan({ options: { protectOnly: true }, items: [item({ changes: [change()] })], steps });
 
-export const protectResult: Result = { ...doneResult, steps, exit: { code: 4, reasons: ["held"] } };
+export const protectResult: Result = { ...doneResult, steps: [...doneResult.steps, ...steps], exit: { code: 4, reasons: ["held"] } };

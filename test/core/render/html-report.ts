@@ -2,7 +2,7 @@ import { eachChange } from "../../../src/core/model/changes.ts";
 import { toPointer } from "../../../src/core/model/json/pointer.ts";
 import type { Attribution, Plan } from "../../../src/core/model/plan.ts";
 import { grouped } from "../../support/changes.ts";
-import { byHandSteps, withSteps } from "../../support/steps.ts";
+import { byHandSteps, readySteps, withReady, withSteps } from "../../support/steps.ts";
 import { driftReport } from "./full-plan.ts";
 import { change, item, plan } from "./plans.ts";
 
@@ -21,23 +21,25 @@ const origins = ["drift", "config", "conflict", "drift", "unknown"] as const;
 /** The full drift report with origins and attribution, as from `drift --base`. */
 export const tracedReport: Plan = {
   ...driftReport,
-  items: driftReport.items.map((each) => ({
-    ...each,
-    changes: grouped(
-      Array.from(eachChange(each), ({ field: _, ...one }, index) => {
-        const origin = origins[index % origins.length] ?? "unknown";
-        if (origin === "config" || each.action === "relate") return { ...one, origin };
-        return { ...one, origin, attribution: index === 3 ? run : dana };
-      }),
-    ),
-  })),
-  steps: withSteps(driftReport, {
-    byHand: byHandSteps(driftReport).map((step, index) =>
-      index === 0
-        ? { ...step, origin: "drift" as const, attribution: { ...dana, event: 'Integration 8f1c "Orders" paused' } }
-        : { ...step, attribution: { ...dana, confidence: "window" as const, event: "Account changed in the console" } },
-    ),
-  }).steps,
+  steps: withReady(
+    withSteps(driftReport, {
+      byHand: byHandSteps(driftReport).map((step, index) =>
+        index === 0
+          ? { ...step, origin: "drift" as const, attribution: { ...dana, event: 'Integration 8f1c "Orders" paused' } }
+          : { ...step, attribution: { ...dana, confidence: "window" as const, event: "Account changed in the console" } },
+      ),
+    }),
+    readySteps(driftReport).map((each) => ({
+      ...each,
+      changes: grouped(
+        Array.from(eachChange(each), ({ field: _, ...one }, index) => {
+          const origin = origins[index % origins.length] ?? "unknown";
+          if (origin === "config" || each.verb === "relate") return { ...one, origin };
+          return { ...one, origin, attribution: index === 3 ? run : dana };
+        }),
+      ),
+    })),
+  ).steps,
 };
 
 /** `integrations` integrations with `each` differences, by a few rules. */

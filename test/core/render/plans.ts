@@ -1,5 +1,5 @@
 import { changeCount } from "../../../src/core/model/changes.ts";
-import type { Change, Item, PathChange, Plan, Summary } from "../../../src/core/model/plan.ts";
+import type { Change, PathChange, Plan, ReadyStep, Summary } from "../../../src/core/model/plan.ts";
 import { grouped } from "../../support/changes.ts";
 
 const nothing: Summary = {
@@ -13,7 +13,7 @@ const nothing: Summary = {
 const reportRisks = { protects: "exposed", exposes: "stricter" } as const;
 
 /** The items of a drift report, with its own words for risks. */
-const reported = <T extends Pick<Item, "changes">>(items: readonly T[]): readonly T[] =>
+const reported = <T extends Pick<ReadyStep, "changes">>(items: readonly T[]): readonly T[] =>
   items.map((each) => ({
     ...each,
     changes: each.changes.map(({ origin = "unknown", ...one }) => ({
@@ -24,14 +24,14 @@ const reported = <T extends Pick<Item, "changes">>(items: readonly T[]): readonl
   }));
 
 /** An empty plan, with some members replaced; without a summary, it is counted. */
-export function plan(members: Partial<Plan> = {}): Plan {
+export function plan({ items: given = [], ...members }: Partial<Plan> & { readonly items?: readonly ReadyStep[] } = {}): Plan {
   const isReport = members.kind === "DriftReport";
-  const { items: given = [], steps: unsent = [] } = members;
-  const lists = { items: isReport ? reported(given) : given, steps: isReport ? reported(unsent) : unsent };
-  const of = (action: Item["action"]) => lists.items.filter((item) => item.action === action).length;
-  const risk = (wanted: Change["risk"]) => lists.items.reduce((sum, one) => sum + changeCount(one, (facts) => facts.risk === wanted), 0);
+  const { steps: unsent = [] } = members;
+  const items = isReport ? reported(given) : given;
+  const of = (verb: ReadyStep["verb"]) => items.filter((item) => item.verb === verb).length;
+  const risk = (wanted: Change["risk"]) => items.reduce((sum, one) => sum + changeCount(one, (facts) => facts.risk === wanted), 0);
   const planned: Record<string, number> = {};
-  for (const { method } of lists.items.flatMap(({ requests }) => requests)) planned[method] = (planned[method] ?? 0) + 1;
+  for (const { method } of items.flatMap(({ requests }) => requests)) planned[method] = (planned[method] ?? 0) + 1;
   return {
     formatVersion: "3.0",
     kind: "Plan",
@@ -59,17 +59,17 @@ export function plan(members: Partial<Plan> = {}): Plan {
     },
     exit: { code: 0, reasons: [] },
     ...members,
-    ...lists,
+    steps: [...items, ...(isReport ? reported(unsent) : unsent)],
   };
 }
 
 /** An update of one schema configuration, with some members replaced. Changes of schemas are grouped. */
-export function item({ changes = [], ...members }: Partial<Item> = {}): Item {
+export function item({ changes = [], ...members }: Partial<ReadyStep> = {}): ReadyStep {
   return {
-    id: "i1",
+    id: "s1",
     address: "Schemas/orders",
-    kind: "Schemas",
-    action: "update",
+    verb: "update",
+    standing: "ready",
     liveId: "8f1c",
     liveName: "Orders",
     changes: grouped(changes),

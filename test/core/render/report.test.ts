@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../../src/core/model/findings.ts";
-import type { Item, Plan } from "../../../src/core/model/plan.ts";
+import type { Plan, ReadyStep } from "../../../src/core/model/plan.ts";
 import type { Entry } from "../../../src/core/render/blocks.ts";
 import { textOf } from "../../../src/core/render/blocks.ts";
 import type { RenderOptions } from "../../../src/core/render/document.ts";
@@ -10,7 +10,7 @@ import { renderMarkdown } from "../../../src/core/render/markdown/index.ts";
 import { unmanagedCounts } from "../../../src/core/render/report/unmanaged.ts";
 import { reportOf } from "../../../src/core/render/report.ts";
 import { renderHuman } from "../../../src/core/render/terminal/index.ts";
-import { stepsFrom } from "../../support/steps.ts";
+import { endedFrom, outcomes, readySteps, stepsFrom } from "../../support/steps.ts";
 import { fleetPlan } from "./fleet-plan.ts";
 import { fullPlan, planOfColumns } from "./full-plan.ts";
 import { change, item, plan } from "./plans.ts";
@@ -63,9 +63,9 @@ describe("changes are grouped by rule", () => {
     ["ten are one", 10, 2, ["10 integrations:"]],
   ])("of equal ones, however few changes the plan has, %s", (_sentence, count, blocks, targets) => {
     const equal = Array.from({ length: count }, (_, index) =>
-      item({ id: `i${index}`, address: `Schemas/shop-${index}`, changes: ofChanges(1).items[0]?.changes ?? [] }),
+      item({ id: `i${index}`, address: `Schemas/shop-${index}`, changes: readySteps(ofChanges(1))[0]?.changes ?? [] }),
     );
-    const other = item({ id: "other", address: "Schemas/other", changes: ofChanges(2).items[0]?.changes ?? [] });
+    const other = item({ id: "other", address: "Schemas/other", changes: readySteps(ofChanges(2))[0]?.changes ?? [] });
     const { changeBlocks } = reportOf(plan({ items: [...equal, other] }), plain);
     expect(changeBlocks).toHaveLength(blocks);
     expect(changeBlocks.flatMap(({ isSummary, target }) => (isSummary ? target : [])).map(textOf)).toEqual(targets);
@@ -84,7 +84,7 @@ describe("changes are grouped by rule", () => {
   });
 
   test("of one integration, whose name is in the heading and not repeated below", () => {
-    const [block] = reportOf(plan({ items: [item({ ...ofChanges(30).items[0], exposedColumns: 2 })] }), plain).changeBlocks;
+    const [block] = reportOf(plan({ items: [item({ ...readySteps(ofChanges(30))[0], exposedColumns: 2 })] }), plain).changeBlocks;
     expect(block?.alert).toBe("2 columns become readable (newly replicated or no longer hashed).");
   });
 
@@ -113,21 +113,20 @@ describe("changes are grouped by rule", () => {
   });
 
   test("many ids to record are counted", () => {
-    const binds = Array.from({ length: 40 }, (_, index) =>
-      item({ id: `i${index}`, address: `Tag/t${index}`, kind: "Tag", action: "bind" }),
-    );
+    const binds = Array.from({ length: 40 }, (_, index) => item({ id: `i${index}`, address: `Tag/t${index}`, verb: "bind" }));
     expect(renderers.human(plan({ items: binds }), plain)).toMatch(/^= 40 ids to record\n {4}Tag\/t0, Tag\/t1, Tag\/t2 and 37 more ids$/mu);
   });
 });
 
 test("a result with many items counts the finished ones", () => {
   const done = Array.from({ length: 40 }, (_, index) => ({
-    ...{ address: `Schemas/i${index}`, kind: "Schemas", action: "update" as const, outcome: "done" as const },
+    ...{ address: `Schemas/i${index}`, verb: "update" as const, outcome: "done" as const },
   }));
-  const text = renderers.human({ ...fullResult, items: [...done, ...fullResult.items.slice(4, 5)] }, plain);
+  const steps = endedFrom([...done, ...outcomes(fullResult).slice(4, 5)]);
+  const text = renderers.human({ ...fullResult, steps }, plain);
   expect(text).toMatch(/^✓ 40 Schemas +updated +Schemas\/i0, /mu);
   expect(text).toMatch(/^✗ Tag\/pii +failed/mu);
-  const page = renderers.html({ ...fullResult, items: [...done, ...fullResult.items.slice(4, 5)] }, plain);
+  const page = renderers.html({ ...fullResult, steps }, plain);
   expect(page.replaceAll(/<[^>]*>/gu, "")).toContain("1 not done");
 });
 
@@ -147,7 +146,7 @@ describe("what to do about drift", () => {
   });
 
   test("the account lacks something: accept cannot write that into a manifest", () => {
-    const relation = item({ action: "relate", address: "Tag/pii#8f1c" });
+    const relation = item({ verb: "relate", address: "Tag/pii#8f1c" });
     expect(next({ items: [relation] })).toEqual([restore, ["Missing in"]]);
     expect(next({ items: [relation, item({ changes: [change()] })] })).toEqual([restore, keep, ["Missing in"]]);
   });
@@ -158,7 +157,7 @@ describe("what to do about drift", () => {
 
   test("nothing without drift, and nothing for a plan", () => {
     expect(next({})).toEqual([]);
-    expect(next({ items: [item({ action: "bind" })] })).toEqual([]);
+    expect(next({ items: [item({ verb: "bind" })] })).toEqual([]);
     expect(entriesOf("next", fullPlan)).toEqual([]);
   });
 });
@@ -208,9 +207,9 @@ test("the page and the text count the same unmanaged objects and columns", () =>
 test("a missing tag relation says what lacks the tag, that it is missing, and who removed it", () => {
   const attribution = { actor: "dana@example.com", at: "2026-03-03T07:55:00Z", confidence: "exact" as const, event: "x", own: false };
   const after = { resourceType: "Integration", name: "billing" };
-  const relation = (id: string): Item =>
+  const relation = (id: string): ReadyStep =>
     item({
-      ...{ id, address: `Tag/gold#${id}`, kind: "Tag", action: "relate", liveId: "t-3", liveName: "Gold" },
+      ...{ id, address: `Tag/gold#${id}`, verb: "relate", liveId: "t-3", liveName: "Gold" },
       changes: [change({ path: `/taggedResources/${id}`, after, risk: "neutral", origin: "drift", attribution })],
       requests: [{ method: "POST", path: "/v1/tags/t-3/relation", body: { resourceId: id, resourceType: "Integration" } }],
     });
@@ -238,7 +237,7 @@ test.each(["human", "markdown", "html"] as const)("%s has the risk, the line and
   const cause = { file: "manifests/tags.yaml", line: 4, reason: "what it hides can become readable" };
   const items = ["a", "b", "c", "d"].map((id) =>
     item({
-      ...{ id, address: `Tag/gold#${id}`, kind: "Tag", action: "unrelate" },
+      ...{ id, address: `Tag/gold#${id}`, verb: "unrelate" },
       changes: [change({ path: `/taggedResources/${id}`, before: id, after: null, risk: "exposes", cause })],
     }),
   );
@@ -249,8 +248,8 @@ test.each(["human", "markdown", "html"] as const)("%s has the risk, the line and
 });
 
 test("what an item comes after is named once, without the record of its own id", () => {
-  const named = (id: string, address: string, dependsOn: readonly string[] = []): Item =>
-    item({ id, address, changes: [change()], ...(id === "bind" ? { action: "bind", changes: [], requests: [] } : {}), dependsOn });
+  const named = (id: string, address: string, dependsOn: readonly string[] = []): ReadyStep =>
+    item({ id, address, changes: [change()], ...(id === "bind" ? { verb: "bind", changes: [], requests: [] } : {}), dependsOn });
   const items = [
     named("bind", "Integration/orders"),
     named("patch", "Integration/orders", ["bind"]),
@@ -284,6 +283,6 @@ test("what was not kept decides how a manifest stops asking for it", () => {
 
 test.each(["human", "markdown", "html"] as const)("%s has the reason of the rule that relates a tag", (format) => {
   const cause = { rule: "gold", reason: "SLA of team sales", file: "manifests/tags.yaml", line: 4 };
-  const relation = item({ action: "relate", address: "Tag/gold#b27d", kind: "Tag", changes: [change({ risk: "neutral", cause })] });
+  const relation = item({ verb: "relate", address: "Tag/gold#b27d", changes: [change({ risk: "neutral", cause })] });
   expect(renderers[format](plan({ items: [relation] }), plain)).toContain("SLA of team sales");
 });

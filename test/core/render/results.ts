@@ -1,16 +1,16 @@
-import { type ItemResult, type Result, stepsOf } from "../../../src/core/model/plan.ts";
+import { type Result, stepsOf } from "../../../src/core/model/plan.ts";
+import { endedFrom } from "../../support/steps.ts";
 import { diagnostics } from "./diagnostics.ts";
 import { fullPlan } from "./full-plan.ts";
 import { change } from "./plans.ts";
 
-const outcomes: readonly ItemResult[] = [
-  { id: "i1", address: "Asset/warehouse", kind: "Asset", action: "update", outcome: "done", liveId: "d-12", changes: [change()] },
-  { id: "i2", address: "Integration/billing", kind: "Integration", action: "create", outcome: "recovered", liveId: "b-77" },
+const outcomes = endedFrom([
+  { id: "s1", address: "Asset/warehouse", verb: "update", outcome: "done", liveId: "d-12", changes: [change()] },
+  { id: "s2", address: "Integration/billing", verb: "create", outcome: "recovered", liveId: "b-77" },
   {
-    id: "i3",
+    id: "s3",
     address: "Integration/shop",
-    kind: "Integration",
-    action: "create",
+    verb: "create",
     outcome: "unknown",
     code: "E_UNKNOWN_OUTCOME",
     message:
@@ -18,10 +18,9 @@ const outcomes: readonly ItemResult[] = [
     command: "dimsync resolve Integration/shop --created=ID",
   },
   {
-    id: "i4",
+    id: "s4",
     address: "Schemas/orders",
-    kind: "Schemas",
-    action: "update",
+    verb: "update",
     outcome: "not-converged",
     liveId: "8f1c",
     code: "E_NOT_CONVERGED",
@@ -29,24 +28,22 @@ const outcomes: readonly ItemResult[] = [
     changes: [change()],
   },
   {
-    id: "i5",
+    id: "s5",
     address: "Tag/pii",
-    kind: "Tag",
-    action: "update",
+    verb: "update",
     outcome: "failed",
     liveId: "t-3",
-    code: "E_SERVICE",
+    code: "E_SERVICE_STATUS",
     message: "PUT /v1/tags/t-3 was answered with 403. The key may not edit tags.",
   },
-  { id: "i6", address: "Tag/pii#8f1c", kind: "Tag", action: "relate", outcome: "skipped", message: "It needs Tag/pii, which failed." },
+  { id: "s6", address: "Tag/pii#8f1c", verb: "relate", outcome: "skipped", message: "It needs Tag/pii, which failed." },
   {
     address: "Schemas/billing",
-    kind: "Schemas",
     outcome: "deferred",
     message: "The schema of Integration/billing does not exist yet.",
   },
-  { address: "Asset/lake", kind: "Asset", outcome: "blocked", code: "E_UNBOUND", message: "The manifest has no live id." },
-];
+  { address: "Asset/lake", outcome: "blocked", code: "E_UNBOUND", message: "The manifest has no live id." },
+]);
 
 export const fullResult: Result = {
   formatVersion: "3.0",
@@ -58,23 +55,21 @@ export const fullResult: Result = {
   tool: { name: "dimsync", version: "0.1.0" },
   target: "prod",
   account: "https://api.example.com",
-  items: outcomes,
-  steps: stepsOf(fullPlan, "byHand").slice(0, 1),
+  steps: [...outcomes, ...stepsOf(fullPlan, "byHand").slice(0, 1)],
   guards: fullPlan.guards.slice(1),
   policy: fullPlan.policy.slice(1),
   diagnostics: diagnostics.slice(1, 2),
-  calls: { PATCH: 2, POST: 2, PUT: 1 },
+  calls: { sent: { PATCH: 2, POST: 2, PUT: 1 } },
   bindings: { "Asset/warehouse": "d-12", "Integration/billing": "b-77", "Integration/orders": "8f1c", "Tag/pii": "t-3" },
   exit: { code: 4, reasons: ["failed", "unknown"] },
 };
 
 export const doneResult: Result = {
   ...fullResult,
-  items: outcomes.slice(0, 2),
-  steps: [],
+  steps: outcomes.slice(0, 2),
   guards: [],
   policy: [],
   diagnostics: [],
-  calls: { PATCH: 1, POST: 1 },
+  calls: { sent: { PATCH: 1, POST: 1 } },
   exit: { code: 0, reasons: [] },
 };

@@ -7,6 +7,7 @@ import type { Plan } from "../../../src/core/model/plan.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";
+import { readySteps } from "../../support/steps.ts";
 
 interface Project {
   readonly service: TestService;
@@ -198,8 +199,9 @@ describe("unreviewed", () => {
     const { addColumn, run, plan, service } = await accepted("disable");
     await run("apply", "--yes", "--allow", "maxExposedColumns=demo", "--allow", "maxChangedPercent=demo");
     addColumn(orders, nationalId);
-    const { items, summary } = await plan();
-    expect(items).toMatchObject([
+    const made = await plan();
+    const { summary } = made;
+    expect(readySteps(made)).toMatchObject([
       {
         address: "Schemas/Orders",
         changes: [
@@ -220,17 +222,18 @@ describe("unreviewed", () => {
     expect((await run("apply", "--yes")).code).toBe(0);
     const columns = () => service.state().integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["customers"]?.columns;
     expect(columns()?.["national_id2"]).toMatchObject({ enabled: false });
-    expect((await plan()).items).toEqual([]);
+    expect(readySteps(await plan())).toEqual([]);
     // The rule would switch it on: only after a review.
     await run("catalog", "accept", "Schemas/Orders", "public.customers.national_id2");
-    expect((await plan()).items).toMatchObject([{ changes: [{ before: false, after: true, risk: "exposes" }], exposedColumns: 1 }]);
+    expect(readySteps(await plan())).toMatchObject([{ changes: [{ before: false, after: true, risk: "exposes" }], exposedColumns: 1 }]);
   });
 
   test("disable leaves keys on, with a warning", async () => {
     const { addColumn, plan } = await accepted("disable");
     addColumn(orders, nationalId, { isPrimaryKey: true });
-    const { items, diagnostics } = await plan("--only", "Schemas/Orders");
-    const changed = items.flatMap((item) => [...eachChange(item)].map(({ path }) => path));
+    const made = await plan("--only", "Schemas/Orders");
+    const { diagnostics } = made;
+    const changed = readySteps(made).flatMap((item) => [...eachChange(item)].map(({ path }) => path));
     expect(changed.filter((path) => path.includes("national_id2"))).toEqual([]);
     expect(diagnostics.map(({ code }) => code)).toContain("W_UNREVIEWED");
   });
@@ -258,7 +261,11 @@ describe("an integration that the catalog does not have", () => {
       newColumns: [],
       neverReviewed: [{ address: "Schemas/shop-shard-01", id: "51a1", name: "shop-shard-01", columns: 45 }],
     });
-    expect(made.items.flatMap((item) => [...eachChange(item)]).filter(({ after }) => after === false)).toEqual([]);
+    expect(
+      readySteps(made)
+        .flatMap((item) => [...eachChange(item)])
+        .filter(({ after }) => after === false),
+    ).toEqual([]);
     expect(made.diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual(
       mode === "warn" ? [`W_UNREVIEWED ${line}. Review and accept it.`] : [],
     );
@@ -284,7 +291,11 @@ describe("an integration that the catalog does not have", () => {
     const made = await plan();
     expect(made.diagnostics).toMatchObject([{ code: "W_CATALOG_UNKNOWN_ID", file: "dimsync.catalog.yaml", line: 7 }]);
     expect(made.neverReviewed).toMatchObject([{ id: "51a1" }]);
-    expect(made.items.flatMap((item) => [...eachChange(item)]).filter(({ after }) => after === false)).toEqual([]);
+    expect(
+      readySteps(made)
+        .flatMap((item) => [...eachChange(item)])
+        .filter(({ after }) => after === false),
+    ).toEqual([]);
   });
 });
 

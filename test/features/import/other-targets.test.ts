@@ -10,7 +10,7 @@ import { runPlan } from "../../../src/features/plan/command.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
-import { blockedSteps } from "../../support/steps.ts";
+import { blockedSteps, readySteps } from "../../support/steps.ts";
 import { accountState, liveChange, makeChange } from "./random-account.ts";
 
 /** A project with two targets: `prod`, and `dev`, whose account has the same objects with other ids. */
@@ -65,8 +65,7 @@ function renumber({ integrations, tags }: AccountState): void {
 }
 
 /** The content of a plan, without ids, times and counts of reads. */
-const effectOf = ({ items, steps, diagnostics }: Plan): object => ({
-  items: items.map(({ address, action, changes, requests }) => ({ address, action, changes, requests })),
+const effectOf = ({ steps, diagnostics }: Plan): object => ({
   steps: steps.map(({ id: _, ...step }) => step),
   problems: diagnostics.map(({ code, severity, address }) => ({ code, severity, address })),
 });
@@ -183,8 +182,7 @@ test("with --out, new manifests are written for all targets", async () => {
   const report = await targets.importDev({ out: join(targets.prod.folder, "manifests") });
   expect(report.files.map(({ path }) => path)).toContain("manifests/integrations/shop-shard-01.yaml");
   expect(report.failures).toEqual([]);
-  const { items } = await targets.planProd();
-  expect(items.filter(({ action }) => action !== "bind")).toEqual([]);
+  expect(readySteps(await targets.planProd()).filter(({ verb }) => verb !== "bind")).toEqual([]);
 });
 
 test("until another target has bindings, new manifests go to the common folder", async () => {
@@ -237,13 +235,13 @@ test("two objects with the name of one manifest get manifests of their own, and 
     await prod.importJson({ target: ["prod"] });
     await importDev();
     const made = await planDev();
-    const { diagnostics, executable, items } = made;
+    const { diagnostics, executable } = made;
     const blocked = blockedSteps(made);
     expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
     expect(executable).toBe(true);
     expect(blocked.find(({ address }) => address === "Integration/orders")).toMatchObject({ code: "E_INTEGRATION_MISSING" });
     expect(blocked.filter(({ address }) => !/orders$/u.test(address) && !address.startsWith("Tag/"))).toEqual([]);
-    expect(items.filter(({ action }) => action !== "bind")).toEqual([]);
+    expect(readySteps(made).filter(({ verb }) => verb !== "bind")).toEqual([]);
   } finally {
     await close();
   }
@@ -336,7 +334,7 @@ test("a pinned id becomes a map", async () => {
   );
   expect((await targets.importDev()).bindings).toHaveProperty("Integration/o", "dev-8f1c");
   expect(await targets.read("manifests/o.yaml")).toContain('metadata: { name: o, id: { prod: "8f1c", dev: dev-8f1c } }');
-  expect((await targets.planProd()).items).toContainEqual(expect.objectContaining({ address: "Integration/o", liveId: "8f1c" }));
+  expect(readySteps(await targets.planProd())).toContainEqual(expect.objectContaining({ address: "Integration/o", liveId: "8f1c" }));
 });
 
 test("two objects that cannot be distinguished are blocked alone, and only in the target that does not know their ids", async () => {

@@ -6,7 +6,7 @@ import { type ChangedNodes, type GuardFinding, type GuardName, guardNames, type 
 import { isObject, type JsonValue } from "../../model/json/json.ts";
 import type { Manifest } from "../../model/manifest.ts";
 import { eachNode, levelOf, nodePointer } from "../../model/nodes.ts";
-import type { Deferred, Item, Loosened } from "../../model/plan.ts";
+import type { Deferred, Loosened, ReadyStep } from "../../model/plan.ts";
 import type { AllowEntry, Guards } from "../../model/settings/config.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
@@ -51,17 +51,17 @@ export interface Counted {
   readonly exposed: number;
 }
 
-export const countedOf = (item: Item): Counted => ({
+export const countedOf = (item: ReadyStep): Counted => ({
   address: item.address,
-  created: item.action === "create" ? 1 : 0,
-  removed: item.action === "unrelate" ? 1 : 0,
+  created: item.verb === "create" ? 1 : 0,
+  removed: item.verb === "unrelate" ? 1 : 0,
   resynced: resyncedTables(item),
   exposed: item.exposedColumns ?? 0,
 });
 
 type Found = Omit<GuardFinding, "allowed" | "until">;
 
-const checks: Readonly<Record<GuardName, (items: readonly Item[], input: GuardInput) => readonly Found[]>> = {
+const checks: Readonly<Record<GuardName, (items: readonly ReadyStep[], input: GuardInput) => readonly Found[]>> = {
   maxCreates: creates,
   maxExposedColumns: exposedColumns,
   maxChangedPercent: changedPercent,
@@ -81,7 +81,7 @@ interface CheckedGuards {
   readonly unused: readonly AllowEntry[];
 }
 
-export function checkGuards(items: readonly Item[], input: GuardInput): CheckedGuards {
+export function checkGuards(items: readonly ReadyStep[], input: GuardInput): CheckedGuards {
   const found = guardNames.flatMap((name) => checks[name](items, input));
   const addresses = [...items, ...input.before, ...input.deferred, ...input.policy, ...input.unreviewed].map(({ address }) => address);
   const isUsed = ({ guard, address: pattern }: AllowEntry): boolean =>
@@ -94,7 +94,7 @@ export function checkGuards(items: readonly Item[], input: GuardInput): CheckedG
 }
 
 /** A guard is lifted by name, or by entries without whose addresses it would not refuse. */
-function liftedBy({ guard, address: of }: Found, items: readonly Item[], input: GuardInput): Pick<GuardFinding, "allowed" | "until"> {
+function liftedBy({ guard, address: of }: Found, items: readonly ReadyStep[], input: GuardInput): Pick<GuardFinding, "allowed" | "until"> {
   const reason = input.allowed.get(guard);
   if (reason !== undefined) return { allowed: reason };
   const entries = input.entries.filter((entry) => entry.guard === guard && (guard !== "loosened" || isReviewed(entry, input)));
@@ -118,8 +118,8 @@ const isReviewed = (entry: AllowEntry, { reviewedEntries }: GuardInput): boolean
  * refuse before the first create. Only a whole manifest waits to be created; tag relations and the
  * parts of a SchemaConfig have longer addresses.
  */
-function awaitedCreates(items: readonly Item[], { deferred, inScope }: GuardInput): readonly Deferred[] {
-  const created = new Set(items.flatMap(({ action, address }) => (action === "create" ? [address] : [])));
+function awaitedCreates(items: readonly ReadyStep[], { deferred, inScope }: GuardInput): readonly Deferred[] {
+  const created = new Set(items.flatMap(({ verb, address }) => (verb === "create" ? [address] : [])));
   return deferred.filter(
     ({ address, liveId }) => liveId === undefined && objectAddress(address) === address && !created.has(address) && inScope(address),
   );
@@ -128,25 +128,25 @@ function awaitedCreates(items: readonly Item[], { deferred, inScope }: GuardInpu
 const sumOf = (before: readonly Counted[], member: "created" | "removed" | "resynced" | "exposed"): number =>
   before.reduce((sum, one) => sum + one[member], 0);
 
-function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
+function creates(items: readonly ReadyStep[], input: GuardInput): readonly Found[] {
   const limit = input.limits.maxCreates;
   const actual =
-    sumOf(input.before, "created") + items.filter(({ action }) => action === "create").length + awaitedCreates(items, input).length;
+    sumOf(input.before, "created") + items.filter(({ verb }) => verb === "create").length + awaitedCreates(items, input).length;
   if (actual <= limit) return [];
   const message = `${counted(actual, "object")} would be created, and dimsync has no request that deletes ${actual === 1 ? "it" : "them"}; the limit is ${limit}.`;
   return [{ guard: "maxCreates", message, limit, actual }];
 }
 
-function removedRelations(items: readonly Item[], { limits, before }: GuardInput): readonly Found[] {
+function removedRelations(items: readonly ReadyStep[], { limits, before }: GuardInput): readonly Found[] {
   const limit = limits.maxRemovedRelations;
-  const actual = sumOf(before, "removed") + items.filter(({ action }) => action === "unrelate").length;
+  const actual = sumOf(before, "removed") + items.filter(({ verb }) => verb === "unrelate").length;
   if (actual <= limit) return [];
   const message = `Exclusive tags would be taken off ${counted(actual, "resource")}; the limit is ${limit}. What the service hides because of a tag would become readable.`;
   return [{ guard: "maxRemovedRelations", message, limit, actual }];
 }
 
 /** An integration that this run has created reads all of its tables for the first time. */
-function resynced(items: readonly Item[], { limits, before, sizes }: GuardInput): readonly Found[] {
+function resynced(items: readonly ReadyStep[], { limits, before, sizes }: GuardInput): readonly Found[] {
   const limit = limits.maxResyncedTables;
   const known = new Set(sizes.map(({ address }) => address));
   const actual =
@@ -156,7 +156,7 @@ function resynced(items: readonly Item[], { limits, before, sizes }: GuardInput)
   return [{ guard: "maxResyncedTables", message, limit, actual }];
 }
 
-function exposedColumns(items: readonly Item[], { limits, before }: GuardInput): readonly Found[] {
+function exposedColumns(items: readonly ReadyStep[], { limits, before }: GuardInput): readonly Found[] {
   const removed = items.reduce((sum, item) => sum + changeCount(item, (one) => one.removed !== undefined), 0);
   if (removed > 0) {
     const message = `${counted(removed, "value")} would be readable because what protected ${removed === 1 ? "it" : "them"} was removed, and no new rule says so. Without a rule that is new in this change, the limit is 0. Write the rule that makes ${removed === 1 ? "it" : "them"} readable, or keep what protects ${removed === 1 ? "it" : "them"}.`;
@@ -173,7 +173,7 @@ function exposedColumns(items: readonly Item[], { limits, before }: GuardInput):
 const fewestCounted = 100;
 
 /** Nodes and fields that updates change, over the target and over each integration: a wrong glob can hit one of hundreds. */
-function changedPercent(items: readonly Item[], { limits, sizes }: GuardInput): readonly Found[] {
+function changedPercent(items: readonly ReadyStep[], { limits, sizes }: GuardInput): readonly Found[] {
   const limit = limits.maxChangedPercent;
   const changes = changedByAddress(items);
   const shares = sizes.map(({ address, count, unit }) => ({ address, unit, changed: changes.get(address) ?? 0, population: count }));
@@ -204,17 +204,17 @@ interface Share {
 }
 
 /** How many nodes and fields updates change, by address. */
-function changedByAddress(items: readonly Item[]): ReadonlyMap<Address, number> {
+function changedByAddress(items: readonly ReadyStep[]): ReadonlyMap<Address, number> {
   const counts = new Map<Address, number>();
   for (const item of items) {
-    const { action, address } = item;
-    if (action === "update") counts.set(address, (counts.get(address) ?? 0) + changeCount(item) - doublyChanged(item));
+    const { verb, address } = item;
+    if (verb === "update") counts.set(address, (counts.get(address) ?? 0) + changeCount(item) - doublyChanged(item));
   }
   return counts;
 }
 
 /** How many nodes change in two fields. */
-function doublyChanged({ changes }: Item): number {
+function doublyChanged({ changes }: ReadyStep): number {
   const entries = changes.filter((entry) => isOfNodes(entry));
   if (new Set(entries.map(({ field }) => field)).size < 2) return 0;
   const seen = new Set<string>();
@@ -258,9 +258,9 @@ function changedMessage({ target, integrations, limit }: ChangedMessage): string
 }
 
 /** Objects that would start to replicate before their SchemaConfig has hashed or disabled anything. */
-function exposureWindows(items: readonly Item[], input: GuardInput): readonly Found[] {
+function exposureWindows(items: readonly ReadyStep[], input: GuardInput): readonly Found[] {
   const created: readonly { readonly address: Address; readonly desired: JsonValue | undefined }[] = [
-    ...items.filter(({ action }) => action === "create").map(({ address, requests: [request] }) => ({ address, desired: request?.body })),
+    ...items.filter(({ verb }) => verb === "create").map(({ address, requests: [request] }) => ({ address, desired: request?.body })),
     ...awaitedCreates(items, input),
   ];
   const atOnce = created.flatMap(({ address, desired }) => {
@@ -272,7 +272,7 @@ function exposureWindows(items: readonly Item[], input: GuardInput): readonly Fo
 }
 
 /** An integration that would be resumed although this run leaves out the SchemaConfigs that protect its columns. */
-function resumedWithout({ address, liveId, changes }: Item, { unscopedSchemasOf }: GuardInput): readonly Found[] {
+function resumedWithout({ address, liveId, changes }: ReadyStep, { unscopedSchemasOf }: GuardInput): readonly Found[] {
   const isResumed = changes.some((entry) => "path" in entry && entry.path === "/paused" && entry.after === false);
   const schemas = isResumed && liveId !== undefined ? unscopedSchemasOf?.(liveId) : undefined;
   if (schemas === undefined) return [];
@@ -302,19 +302,19 @@ function protects(desired: unknown): boolean {
 const noneAllowed = (guard: GuardName, actual: number, message: string): readonly Found[] =>
   actual === 0 ? [] : [{ guard, message, limit: 0, actual }];
 
-function policyFindings(_items: readonly Item[], { policy }: GuardInput): readonly Found[] {
+function policyFindings(_items: readonly ReadyStep[], { policy }: GuardInput): readonly Found[] {
   const names = [...new Set(policy.map((finding) => finding.policy))].sort().join(", ");
   return noneAllowed("policy", policy.length, `${counted(policy.length, "policy finding")} with severity error: ${names}.`);
 }
 
-function unreviewedColumns(_items: readonly Item[], { unreviewed }: GuardInput): readonly Found[] {
+function unreviewedColumns(_items: readonly ReadyStep[], { unreviewed }: GuardInput): readonly Found[] {
   const actual = unreviewed.reduce((sum, { columns }) => sum + columns, 0);
   const message = `${counted(actual, "column")} ${actual === 1 ? "is" : "are"} not in the catalog, so nobody has reviewed ${actual === 1 ? "it" : "them"}. Review and accept with dimsync catalog accept.`;
   return noneAllowed("unreviewed", actual, message);
 }
 
 /** What the manifests give up. */
-function loosened(_items: readonly Item[], { isStrict, loosened: all }: GuardInput): readonly Found[] {
+function loosened(_items: readonly ReadyStep[], { isStrict, loosened: all }: GuardInput): readonly Found[] {
   const count = isStrict ? all.length : 0;
   const codes = [...new Set(all.map(({ code }) => code))].join(", ");
   const message = `The manifests make ${counted(count, "rule")} of the project weaker: ${codes}. Only --allow lifts this guard, or an entry of allow that was merged before.`;
@@ -322,7 +322,7 @@ function loosened(_items: readonly Item[], { isStrict, loosened: all }: GuardInp
 }
 
 /** What someone changed in the account, and the plan would undo. */
-function outsideChanges(items: readonly Item[], { isStrict }: GuardInput): readonly Found[] {
+function outsideChanges(items: readonly ReadyStep[], { isStrict }: GuardInput): readonly Found[] {
   const actual = isStrict ? items.reduce((sum, item) => sum + changeCount(item, isOutside), 0) : 0;
   const message = `${counted(actual, "change")} that someone made in the account would be undone. To keep ${actual === 1 ? "it" : "them"}, accept the drift into the manifests.`;
   return noneAllowed("outsideChanges", actual, message);

@@ -37,7 +37,7 @@ export function createdAsset(manifest: AssetManifest, account: Account): DiffRes
   const item: DraftItem = {
     address,
     kind: manifest.kind,
-    action: "create",
+    verb: "create",
     changes: createChanges(manifest, body),
     requests: [{ method: "POST", path: urlPath(["v1", "assets"]), body }],
     naturalKey: naturalKeyOf(spec),
@@ -190,7 +190,7 @@ function itemsOf(known: Known, changes: readonly PathChange<DraftFacts>[]): read
   const item: DraftItem = {
     address: manifest.address,
     kind: manifest.kind,
-    action: "update",
+    verb: "update",
     liveId: live.id,
     ...defined({ liveName: live.name }),
     changes,

@@ -5,7 +5,7 @@ import { atPointer, fromPointer, type Pointer } from "../../model/json/pointer.t
 import type { LiveIntegration, LiveReference } from "../../model/live.ts";
 import { type AssetSpec, type Manifest, problemIn } from "../../model/manifest.ts";
 import { repeated } from "../../model/maps.ts";
-import type { Item } from "../../model/plan.ts";
+import type { ReadyStep } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { bindCommand, resolveCommand } from "../../text/shell.ts";
 import { unknownValue } from "../hints.ts";
@@ -146,7 +146,7 @@ export const asset: Kind<AssetUnit, AssetLive> = {
 };
 
 /** A shown document with the values of the item's request where it shows them in another form, or a cleared one not at all. */
-function asWritten({ requests }: Item, shown: JsonObject): JsonObject {
+function asWritten({ requests }: ReadyStep, shown: JsonObject): JsonObject {
   const isShown = (path: Pointer, value: JsonValue): boolean => {
     const live = atPointer(shown, path) as JsonValue | undefined; // a JSON document
     return live === undefined ? Array.isArray(value) && value.length === 0 : sameShown(path, value, live);

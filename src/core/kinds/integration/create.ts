@@ -35,7 +35,7 @@ export function createdIntegration(unit: IntegrationUnit, account: Account): Dif
   const item: DraftItem = {
     address,
     kind: manifest.kind,
-    action: "create",
+    verb: "create",
     changes: createChanges(manifest, body, (path) => placeOf(path, manifest.spec)),
     requests: [{ method: "POST", path: "/v1/integrations", body }],
     naturalKey: naturalKeyOf(create, destination.id, sourceId),

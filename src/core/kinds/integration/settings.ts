@@ -122,7 +122,7 @@ function updateOf(
     {
       address: manifest.address,
       kind: manifest.kind,
-      action: "update",
+      verb: "update",
       liveId: live.id,
       ...(live.name === "" ? {} : { liveName: live.name }),
       changes,

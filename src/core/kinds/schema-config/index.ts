@@ -248,7 +248,7 @@ function updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, inpu
   return {
     address,
     kind: schemasKind,
-    action: "update",
+    verb: "update",
     liveId,
     liveName: account.list(integrations).byId.get(liveId)?.name || name,
     manifests,

@@ -45,7 +45,7 @@ export function fieldChanges(
   const item: DraftItem = {
     address,
     kind: manifest.kind,
-    action: "update",
+    verb: "update",
     liveId: live.id,
     liveName: live.name,
     changes,

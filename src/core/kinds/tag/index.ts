@@ -27,7 +27,7 @@ function createdTag(unit: TagUnit, account: Account): DiffResult {
   const item: DraftItem = {
     address,
     kind: manifest.kind,
-    action: "create",
+    verb: "create",
     changes: createChanges(manifest, body),
     requests: [{ method: "POST", path: "/v1/tags", body }],
     naturalKey: { name: fold(name) },

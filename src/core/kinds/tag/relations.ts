@@ -162,7 +162,7 @@ function relateItem(unit: TagUnit, live: Taggable, { id, target, taggedBy }: Rel
   return {
     address: `${address}#${id}`,
     kind: manifest.kind,
-    action: "relate",
+    verb: "relate",
     liveId: live.id,
     liveName: live.name,
     changes: [
@@ -271,7 +271,7 @@ function unrelateItem(
   return {
     address: `${address}#${id}`,
     kind: manifest.kind,
-    action: "unrelate",
+    verb: "unrelate",
     liveId: live.id,
     liveName: live.name,
     changes: [

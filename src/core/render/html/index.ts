@@ -101,7 +101,7 @@ const rulesHtml = ({ changeBlocks, words }: Report): Html =>
 const bindsHtml = ({ changeBlocks }: Report): Html =>
   list(
     changeBlocks
-      .filter(({ action, names }) => action === "bind" && names.length === 0)
+      .filter(({ verb, names }) => verb === "bind" && names.length === 0)
       .map(({ head, label }) => joined([...head.map(lineHtml), label], " ")),
   );
 

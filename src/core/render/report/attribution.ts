@@ -1,12 +1,12 @@
 import { defined } from "../../model/json/json.ts";
-import type { Attribution, Change, Item, Origin } from "../../model/plan.ts";
+import type { Attribution, Change, Origin, ReadyStep } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { joinParts } from "../../text/lists.ts";
 
 /** A difference with its origin and who made it, or an object with an event about it; as far as they are known. */
 export type Traced = Pick<Change, "origin" | "attribution"> &
   Partial<Pick<Change, "field" | "before">> &
-  Partial<Pick<Item, "address" | "liveName">>;
+  Partial<Pick<ReadyStep, "address" | "liveName">>;
 
 /** "drift", "config", "conflict"; "" if unknown. */
 export function originText(origin: Origin | undefined): string {

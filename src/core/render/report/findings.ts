@@ -5,11 +5,13 @@ import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import { defined } from "../../model/json/json.ts";
 import {
   type Change,
-  type Item,
-  type ItemResult,
+  endedSteps,
   type Loosened,
+  outcomeOf,
   type Plan,
+  type ReadyStep,
   type Result,
+  readySteps,
   type Step,
   stepsOf,
   whyOf,
@@ -102,13 +104,14 @@ function ofGuard(finding: GuardFinding, kind: Document["kind"]): Finding {
 }
 
 const ofResult = (result: Result): readonly Finding[] => [
-  ...result.items.flatMap(ofOutcome),
+  ...endedSteps(result).flatMap(ofOutcome),
   ...stepsOf(result, "held").map(ofHeld),
   ...stepsOf(result, "byHand").map((step) => ofManual(step, [])),
 ];
 
 function ofPlan(plan: Plan): readonly Finding[] {
-  const { items, kind } = plan;
+  const { kind } = plan;
+  const items = readySteps(plan);
   const blocked = stepsOf(plan, "blocked");
   return [
     // What was not read has one cause. Everything else is reported at its own line.
@@ -153,7 +156,9 @@ const ofNeverReviewed = (integration: NeverReviewed): Finding => ({
 const isUnread = ({ why }: Step): boolean => why?.code === "E_READ_FAILED";
 
 /** An error if the run fails because of it. */
-function ofBlocked({ names, address, why: { code = "E_DEPENDENCY", message, command } }: BlockedGroup, { items, exit }: Plan): Finding {
+function ofBlocked({ names, address, why: { code = "E_DEPENDENCY", message, command } }: BlockedGroup, plan: Plan): Finding {
+  const { exit } = plan;
+  const items = readySteps(plan);
   const severity = exit.reasons.includes("blocked") ? "error" : "warning";
   const text = `${names} ${address === undefined ? "are" : "is"} blocked. ${message}`;
   const place = address === undefined ? {} : { address, ...placeOf(literalOf(address, items)) };
@@ -176,7 +181,7 @@ function ofHeld(held: Step): Finding {
   };
 }
 
-function ofManual(step: Step, items: readonly Item[]): Finding {
+function ofManual(step: Step, items: readonly ReadyStep[]): Finding {
   const { id, address, why } = step;
   const { path, before, after } = firstChange(step);
   const values = joinParts(
@@ -195,7 +200,7 @@ function ofManual(step: Step, items: readonly Item[]): Finding {
 }
 
 /** What someone changed in the account is apart from what the manifests cause. */
-function ofExposure(item: Item): readonly Finding[] {
+function ofExposure(item: ReadyStep): readonly Finding[] {
   const groups = groupByRule([item]);
   const { address } = item;
   return [
@@ -210,10 +215,10 @@ function ofExposure(item: Item): readonly Finding[] {
   ];
 }
 
-function ofDifference(item: Item): readonly Finding[] {
-  const { address, action } = item;
+function ofDifference(item: ReadyStep): readonly Finding[] {
+  const { address, verb } = item;
   const found = { rule: "drift", title: "The account differs from the manifests", severity: "warning", address } as const;
-  if (changeCount(item) === 0 && action !== "bind") return [{ ...found, title: "The account differs", message: `${address} differs.` }];
+  if (changeCount(item) === 0 && verb !== "bind") return [{ ...found, title: "The account differs", message: `${address} differs.` }];
   const on = relationTarget(item, { kind: "DriftReport" });
   if (on === undefined) return byRule(found, groupByRule([item]));
   const trace = traceText([...eachChange(item)][0] ?? {});
@@ -246,9 +251,11 @@ function groupText(group: RuleGroup): string {
 
 const failedOutcomes = new Set(["failed", "unknown", "not-converged"]);
 
-function ofOutcome(item: ItemResult): readonly Finding[] {
+function ofOutcome(item: Step): readonly Finding[] {
+  const outcome = outcomeOf(item) ?? "done";
   if (isDone(item)) return [];
-  const { outcome, address, code, message = "" } = item;
+  const { address } = item;
+  const { code, message } = whyOf(item);
   return [
     {
       rule: code ?? `outcome/${outcome}`,
@@ -264,7 +271,7 @@ function ofOutcome(item: ItemResult): readonly Finding[] {
 const placeOf = (cause: Change["cause"]): Pick<Finding, "file" | "line"> => defined({ file: cause?.file, line: cause?.line });
 
 /** A literal of the same manifest, for findings without a line of their own. */
-function literalOf(address: string, items: readonly Item[]): Change["cause"] {
+function literalOf(address: string, items: readonly ReadyStep[]): Change["cause"] {
   const manifest = objectAddress(address);
   return items
     .filter((item) => objectAddress(item.address) === manifest)
@@ -272,7 +279,6 @@ function literalOf(address: string, items: readonly Item[]): Change["cause"] {
     .find(({ cause }) => cause !== undefined && cause.rule === undefined)?.cause;
 }
 
-const firstCause = ({ changes = [] }: Pick<ItemResult, "changes">): Change["cause"] =>
-  changes.find(({ cause }) => cause !== undefined)?.cause;
+const firstCause = ({ changes }: Pick<Step, "changes">): Change["cause"] => changes.find(({ cause }) => cause !== undefined)?.cause;
 
 const linesOf = (command: string | undefined): readonly string[] => (command === undefined ? [] : [command]);

@@ -21,7 +21,7 @@ export const heldSection = (all: readonly Step[]): Section => ({
       ? {}
       : {
           changes: {
-            of: { ...(of.verb === "none" ? {} : { action: of.verb }), changes: of.changes },
+            of: of,
             title: `Held changes of ${of.address}`,
             isKey: false,
           },

@@ -1,5 +1,5 @@
 import { changeCount, firstChange } from "../../model/changes.ts";
-import { type Origin, type Plan, stepsOf } from "../../model/plan.ts";
+import { type Origin, type Plan, readySteps, stepsOf } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
 import type { Entry, Section } from "../blocks.ts";
 
@@ -14,16 +14,16 @@ export const nextSection = (plan: Plan, isResolved: boolean): Section => ({
 });
 
 function nextSteps(plan: Plan): readonly Entry[] {
-  const { items } = plan;
+  const items = readySteps(plan);
   const manual = stepsOf(plan, "byHand");
-  const different = items.filter(({ action }) => action !== "bind");
+  const different = items.filter(({ verb }) => verb !== "bind");
   const all = different.reduce((sum, item) => sum + Math.max(1, changeCount(item)), manual.length);
   const count = (origin: Origin): number =>
     different.reduce((sum, item) => sum + changeCount(item, (one) => one.origin === origin), 0) +
     manual.filter((step) => firstChange(step).origin === origin).length;
   const [config, conflicts] = [count("config"), count("conflict")];
   // What the account lacks cannot be written into a manifest.
-  const missing = different.filter(({ action }) => action === "create" || action === "relate").length;
+  const missing = different.filter(({ verb }) => verb === "create" || verb === "relate").length;
   return [
     ...(different.length === 0 ? [] : [revert]),
     ...(all === config || missing === different.length + manual.length ? [] : [accept]),

@@ -1,4 +1,5 @@
-import { type Action, type ItemResult, type Outcome, type Result, stepsOf } from "../../model/plan.ts";
+import { kindOf } from "../../model/address.ts";
+import { type Action, endedSteps, outcomeOf, type Result, type Step, stepsOf, whyOf } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";
@@ -15,30 +16,36 @@ const doneWords: Readonly<Record<Action, string>> = {
   bind: "id recorded",
 };
 
-export const isDone = ({ outcome }: Pick<ItemResult, "outcome">): boolean => outcome === "done" || outcome === "recovered";
+export const isDone = ({ outcome }: Pick<Step, "outcome">): boolean => outcome === "done" || outcome === "recovered";
 
 /** Whether the user did not confirm the plan. */
-export const isDeclined = (items: readonly ItemResult[]): boolean =>
-  items.length > 0 && items.every(({ code: of }) => of === "E_NOT_CONFIRMED");
+export const isDeclined = (items: readonly Step[]): boolean =>
+  items.length > 0 && items.every(({ why }) => why?.code === "E_NOT_CONFIRMED");
 
-const outcomeWord = (outcome: Outcome): string => (outcome === "not-converged" ? "not converged" : outcome);
+type End = NonNullable<ReturnType<typeof outcomeOf>>;
+
+const endOf = (step: Step): End => outcomeOf(step) ?? "done";
+
+const outcomeWord = (outcome: End): string => (outcome === "not-converged" ? "not converged" : outcome);
 
 /** "created", "recovered: created", "failed", … */
-function outcomeText({ outcome, action }: Pick<ItemResult, "outcome" | "action">): string {
-  const done = action === undefined ? "done" : doneWords[action];
+function outcomeText(step: Step): string {
+  const outcome = endOf(step);
+  const done = step.verb === "none" ? "done" : doneWords[step.verb];
   if (outcome === "done") return done;
   return outcome === "recovered" ? `recovered: ${done}` : outcomeWord(outcome);
 }
 
-const outcomeOrder: readonly Outcome[] = ["done", "recovered", "failed", "not-converged", "unknown", "blocked", "deferred", "skipped"];
+const outcomeOrder: readonly End[] = ["done", "recovered", "failed", "not-converged", "unknown", "blocked", "deferred", "skipped"];
 
 /** "3 done, 1 failed, 2 held". */
-export function outcomesText({ items, steps }: Pick<Result, "items" | "steps">): string {
-  const counts = outcomeOrder.map((outcome) => [items.filter((item) => item.outcome === outcome).length, outcomeWord(outcome)] as const);
-  return countList([...counts, [stepsOf({ steps }, "held").length, "held"]]);
+export function outcomesText(result: Pick<Result, "steps">): string {
+  const items = endedSteps(result);
+  const counts = outcomeOrder.map((outcome) => [items.filter((item) => endOf(item) === outcome).length, outcomeWord(outcome)] as const);
+  return countList([...counts, [stepsOf(result, "held").length, "held"]]);
 }
 
-const outcomeTones: Readonly<Record<Outcome, Tone>> = {
+const outcomeTones: Readonly<Record<End, Tone>> = {
   done: "good",
   recovered: "good",
   failed: "bad",
@@ -53,7 +60,7 @@ const outcomeTones: Readonly<Record<Outcome, Tone>> = {
 const countedFrom = 30;
 
 /** A result with many items counts those that were done in the same way or blocked for the same reason. */
-export function outcomesSection(items: readonly ItemResult[], verbose: boolean): Section {
+export function outcomesSection(items: readonly Step[], verbose: boolean): Section {
   const isLong = items.length >= countedFrom;
   const blockedFor = blockedCounts(items);
   const keyed = items.map((item, index) => ({
@@ -79,11 +86,13 @@ export function outcomesSection(items: readonly ItemResult[], verbose: boolean):
 }
 
 /** `all`: the items that are counted with it: "120 SchemaConfig", "7 objects" of several kinds. */
-function outcomeEntry(item: ItemResult, all: readonly ItemResult[]): Entry {
-  const { address, kind, outcome, liveId = "", code: of = "", message } = item;
+function outcomeEntry(item: Step, all: readonly Step[]): Entry {
+  const { address, standing, liveId = "", why } = item;
+  const { code: of = "" } = whyOf(item);
+  const [kind, outcome] = [kindOf(address), endOf(item)];
   const tone = outcomeTones[outcome];
   const isAlone = all.length === 1;
-  const count = `${all.length} ${all.every((one) => one.kind === kind) ? kind : "objects"}`;
+  const count = `${all.length} ${all.every((one) => kindOf(one.address) === kind) ? kind : "objects"}`;
   return {
     sign: outcomeSigns[outcome],
     tone,
@@ -102,15 +111,17 @@ function outcomeEntry(item: ItemResult, all: readonly ItemResult[]): Entry {
       ],
       [code(of, tone)],
     ],
-    notes: message === undefined ? [] : [[message]],
-    ...(isAlone ? { changes: { of: item, title: `Changes of ${address}`, isKey: outcome === "not-converged" } } : {}),
+    notes: why === undefined ? [] : [[why.message]],
+    ...(isAlone && standing !== "waits"
+      ? { changes: { of: item, title: `Changes of ${address}`, isKey: outcome === "not-converged" } }
+      : {}),
     commands: nextCommands(item),
   };
 }
 
 /** The same for items that one line can count together: of one kind, or of several if many are blocked for one reason. */
-function sharedKey(item: ItemResult, blockedFor: ReadonlyMap<string, number>): string | undefined {
-  const { kind, outcome } = item;
+function sharedKey(item: Step, blockedFor: ReadonlyMap<string, number>): string | undefined {
+  const [kind, outcome] = [kindOf(item.address), endOf(item)];
   if (isDone(item)) return `${kind} ${outcomeText(item)}`;
   if (!countedOutcomes.has(outcome)) return undefined;
   const reason = reasonOf(item);
@@ -118,17 +129,18 @@ function sharedKey(item: ItemResult, blockedFor: ReadonlyMap<string, number>): s
 }
 
 /** Outcomes whose message says everything. */
-const countedOutcomes: ReadonlySet<Outcome> = new Set(["blocked", "failed", "skipped"]);
+const countedOutcomes: ReadonlySet<End> = new Set(["blocked", "failed", "skipped"]);
 
-const reasonOf = ({ outcome, code, message }: ItemResult): string => JSON.stringify([outcome, code, message]);
+const reasonOf = (step: Step): string => JSON.stringify([endOf(step), step.why?.code, step.why?.message]);
 
-function blockedCounts(items: readonly ItemResult[]): ReadonlyMap<string, number> {
-  const blocked = items.filter(({ outcome }) => countedOutcomes.has(outcome));
+function blockedCounts(items: readonly Step[]): ReadonlyMap<string, number> {
+  const blocked = items.filter((item) => countedOutcomes.has(endOf(item)));
   return new Map(grouped(blocked, reasonOf).map((group) => [reasonOf(group[0]), group.length]));
 }
 
 /** The commands to choose from as the next step; none if the message says what to do. */
-function nextCommands({ outcome, command }: ItemResult): readonly string[] {
+function nextCommands({ outcome, why }: Step): readonly string[] {
+  const command = why?.command;
   if (command === undefined) return [];
   return outcome === "unknown" ? resolveChoices(command) : [command];
 }

@@ -1,6 +1,17 @@
 import { changeCount, eachChange, firstChange, isOutside } from "../../model/changes.ts";
 import type { GuardFinding } from "../../model/findings.ts";
-import { type Change, type Item, type Loosened, type Plan, type Result, type Step, stepsOf, whyOf } from "../../model/plan.ts";
+import {
+  type Change,
+  endedSteps,
+  type Loosened,
+  type Plan,
+  type ReadyStep,
+  type Result,
+  readySteps,
+  type Step,
+  stepsOf,
+  whyOf,
+} from "../../model/plan.ts";
 import { type Diagnostic, placeText } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, grouped, joinParts } from "../../text/lists.ts";
@@ -37,7 +48,7 @@ function sectionsOfKind(document: Document, { verbose, isResolved = false, touch
   const held = heldSection(stepsOf(document, "held"));
   const unseen = unverifiable(stepsOf(document, "unseen"));
   if (document.kind === "Result") {
-    const outcomes = outcomesSection(document.items, verbose && !byRule);
+    const outcomes = outcomesSection(endedSteps(document), verbose && !byRule);
     return [...refused, outcomes, ...findings, notKept, steps, held, unseen, ids(document, verbose)];
   }
   return [
@@ -250,8 +261,13 @@ const unverifiable = (all: readonly Step[]): Section => ({
 });
 
 /** The ids that apply recorded; with -v every binding. */
-function ids({ items, bindings }: Result, verbose: boolean): Section {
-  const recorded = new Set(items.filter(({ action }) => action === "create" || action === "bind").map(({ address }) => address));
+function ids(result: Result, verbose: boolean): Section {
+  const { bindings } = result;
+  const recorded = new Set(
+    endedSteps(result)
+      .filter(({ verb }) => verb === "create" || verb === "bind")
+      .map(({ address }) => address),
+  );
   const shown = Object.entries(bindings).filter(([address]) => verbose || recorded.has(address));
   return {
     id: "ids",
@@ -292,7 +308,9 @@ function loosenedEntry(entry: Loosened): Entry {
  * What the manifests did not change since the base. If the base is the commit that was applied last, someone changed the account; the base
  * of a review may never have been applied. Empty for a drift report, which has nothing else.
  */
-function outsideSection({ kind, items, loosened, loosenedSince }: Plan): Section {
+function outsideSection(plan: Plan): Section {
+  const { kind, loosened, loosenedSince } = plan;
+  const items = readySteps(plan);
   const count = kind === "Plan" ? items.reduce((sum, item) => sum + changeCount(item, isOutside), 0) : 0;
   const lines = count === 0 ? [] : items.flatMap(outsideLines);
   const events = count === 0 ? [] : items.map(attributionText).filter((text) => text !== "");
@@ -313,7 +331,7 @@ function outsideSection({ kind, items, loosened, loosenedSince }: Plan): Section
 }
 
 /** "Schemas/orders: public.users.email hashed; un-hashed by dana@example.com, 2026-03-03 07:55 UTC", for each event. */
-const outsideLines = (item: Item): readonly string[] =>
+const outsideLines = (item: ReadyStep): readonly string[] =>
   grouped([...eachChange(item)].filter(isOutside), attributionText).map((same) => {
     const nodes = same.map(({ path }) => wholePath(path));
     return joinParts([`${item.address}: ${andMore(nodes, "value")}`, attributionText(same[0])], "; ");

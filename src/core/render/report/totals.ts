@@ -1,5 +1,5 @@
 import { changeCount } from "../../model/changes.ts";
-import { type Plan, type Step, stepsOf, type Validation } from "../../model/plan.ts";
+import { endedSteps, type Plan, readySteps, type Step, stepsOf, type Validation } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted, countList } from "../../text/counts.ts";
 import { joinParts, targetList } from "../../text/lists.ts";
@@ -13,7 +13,7 @@ import { wordsOf } from "./words.ts";
 
 /** Whether the account was read completely, and there is nothing to do or report. */
 export function isEmpty(plan: Plan): boolean {
-  const found = [plan.items, plan.steps.filter(({ standing }) => standing !== "unseen"), plan.policy, plan.guards];
+  const found = [plan.steps.filter(({ standing }) => standing !== "unseen"), plan.policy, plan.guards];
   // A report is about drift.
   const exemptions = plan.kind === "Plan" ? (plan.exemptions ?? []) : [];
   const lists = [...found, exemptions, plan.loosened ?? [], plan.released ?? []];
@@ -57,7 +57,7 @@ export function totalsText(plan: Plan): string {
           [summary.unrelate ?? 0, summary.unrelate === 1 ? "tag relation not declared" : "tag relations not declared"],
           [summary.bind, summary.bind === 1 ? "id not recorded" : "ids not recorded"],
         ]);
-  const hasChanges = plan.items.some((item) => changeCount(item) > 0);
+  const hasChanges = readySteps(plan).some((item) => changeCount(item) > 0);
   const risks = plan.kind === "Plan" ? `${protects} protect, ${exposes} expose` : `${exposed} exposed, ${stricter} stricter than desired`;
   const others = countList([
     ...standings.map(([standing, label]) => [stepsOf(plan, standing).length, label] as const),
@@ -106,7 +106,7 @@ export function summaryLine(document: Document): string {
   if (document.kind === "Validation") return validationText(document);
   const target = visible(document.target);
   if (document.kind === "Result")
-    return `Apply on ${target}: ${document.items.length + stepsOf(document, "held").length === 0 ? "nothing to apply" : outcomesText(document)}`;
+    return `Apply on ${target}: ${endedSteps(document).length + stepsOf(document, "held").length === 0 ? "nothing to apply" : outcomesText(document)}`;
   const title = joinParts([`${wordsOf(document.kind).title} for ${target}`, refusalTitle(document)], " ");
   return `${title}: ${isEmpty(document) ? emptyText(document) : totalsText(document)}`;
 }
@@ -117,10 +117,10 @@ export function summaryLine(document: Document): string {
  */
 export function hasChanges(document: Document): boolean {
   if (document.kind === "Validation") return false;
-  if (document.kind === "Result") return document.items.some(isDone);
+  if (document.kind === "Result") return document.steps.some(isDone);
   const changing: readonly Step["standing"][] =
     document.kind === "DriftReport" ? ["waits", "held", "byHand", "notKept"] : ["waits", "held"];
-  return document.items.some(({ action }) => action !== "bind") || document.steps.some(({ standing }) => changing.includes(standing));
+  return readySteps(document).some(({ verb }) => verb !== "bind") || document.steps.some(({ standing }) => changing.includes(standing));
 }
 
 /** One number that describes the state of a target. */
@@ -153,7 +153,7 @@ export function stateCounts(document: Document, changeCount: number): readonly S
     },
   ];
   if (document.kind === "Result") {
-    const open = document.items.filter((item) => !isDone(item)).length;
+    const open = endedSteps(document).filter((item) => !isDone(item)).length;
     return [{ label: "not done", count: open, part: "outcomes", isAlarm: open > 0 }, ...shared];
   }
   const { exposes = 0, exposed = 0 } = document.summary;

@@ -4,7 +4,7 @@ import { changeCount, isOutside, resyncedTables } from "../../model/changes.ts";
 import type { GuardFinding, GuardName, PolicyFinding } from "../../model/findings.ts";
 import { own } from "../../model/json/json.ts";
 import { fromPointer } from "../../model/json/pointer.ts";
-import type { Plan } from "../../model/plan.ts";
+import { type Plan, readySteps } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
 import { inlineYaml } from "../../yaml/print.ts";
 
@@ -47,16 +47,18 @@ function allowEntries(plan: Plan, finding: GuardFinding): readonly string[] {
 }
 
 /** What an entry of `allow` can name. `policy` is lifted by exemptions, `loosened` by a review: neither by an address. */
-function addressesOf({ items, newColumns = [], neverReviewed = [] }: Plan, finding: GuardFinding): readonly string[] {
+function addressesOf(plan: Plan, finding: GuardFinding): readonly string[] {
   const { guard, address, integrations, limit = 0, changed = 0, population = 0 } = finding;
+  const { newColumns = [], neverReviewed = [] } = plan;
+  const items = readySteps(plan);
   const isOfTarget = changed * 100 > limit * population;
   const found: Readonly<Record<GuardName, () => readonly { readonly address: string }[]>> = {
     policy: () => [],
     loosened: () => [],
-    maxCreates: () => items.filter(({ action }) => action === "create"),
+    maxCreates: () => items.filter(({ verb }) => verb === "create"),
     maxExposedColumns: () => items.filter(({ exposedColumns = 0 }) => exposedColumns > 0),
-    maxChangedPercent: () => (isOfTarget ? items.filter(({ action }) => action === "update") : (integrations ?? [])),
-    maxRemovedRelations: () => items.filter(({ action }) => action === "unrelate"),
+    maxChangedPercent: () => (isOfTarget ? items.filter(({ verb }) => verb === "update") : (integrations ?? [])),
+    maxRemovedRelations: () => items.filter(({ verb }) => verb === "unrelate"),
     maxResyncedTables: () => items.filter((item) => resyncedTables(item) > 0),
     exposureWindow: () => (address === undefined ? [] : [{ address }]),
     unreviewed: () => [...newColumns, ...neverReviewed],

@@ -3,10 +3,11 @@ import { type Counted, checkGuards, type GuardInput } from "../../../../src/core
 import { nameMatcher } from "../../../../src/core/kinds/patterns/names.ts";
 import type { PolicyFinding } from "../../../../src/core/model/findings.ts";
 import { defined } from "../../../../src/core/model/json/json.ts";
-import type { Deferred, DraftFacts, DraftItem, Item } from "../../../../src/core/model/plan.ts";
+import type { Deferred, DraftFacts, DraftItem, ReadyStep } from "../../../../src/core/model/plan.ts";
 import { type AllowEntry, defaultGuards } from "../../../../src/core/model/settings/config.ts";
 import { resourceOf } from "../../../support/accounts/view.ts";
 import { grouped } from "../../../support/changes.ts";
+import { readySteps } from "../../../support/steps.ts";
 import { draft, planOf } from "../drafts.ts";
 
 const isNamed: GuardInput["isNamed"] = (pattern, address) => nameMatcher([pattern])(address);
@@ -21,7 +22,7 @@ const nothingElse = {
 
 describe("guards", () => {
   const guardsFor = (items: readonly DraftItem[], more: Partial<GuardInput> = {}) =>
-    checkGuards(planOf({ items }).items as readonly Item[], {
+    checkGuards(readySteps(planOf({ items })) as readonly ReadyStep[], {
       ...{ limits: defaultGuards, isStrict: false, sizes: [], before: [], allowed: new Map<string, string>() },
       ...nothingElse,
       ...more,
@@ -182,7 +183,7 @@ describe("guards", () => {
   test("the message and the members of maxChangedPercent name the integrations", () => {
     const {
       guards: [finding],
-    } = checkGuards(planOf({ items: [...flips("a", 60), ...flips("b", 90)] }).items, {
+    } = checkGuards(readySteps(planOf({ items: [...flips("a", 60), ...flips("b", 90)] })), {
       ...{ limits: defaultGuards, isStrict: false, before: [], allowed: new Map() },
       ...nothingElse,
       sizes: [nodes("a", 120), nodes("b", 100), nodes("c", 1000)],
@@ -210,7 +211,7 @@ describe("guards", () => {
     [creates(1), "1 object would be created, and dimsync has no request that deletes it; the limit is 0."],
     [exposing(1), "1 column would become readable; the limit is 0."],
   ])("counts one thing as one", (items, message) => {
-    const found = checkGuards(planOf({ items }).items, {
+    const found = checkGuards(readySteps(planOf({ items })), {
       ...{
         limits: { ...defaultGuards, maxCreates: 0, maxExposedColumns: 0 },
         isStrict: false,
@@ -227,7 +228,7 @@ describe("guards", () => {
 
   test("entries that lift nothing are unused", () => {
     const entries = [entry("maxCreates", "Asset/a*"), entry("maxCreates", "Asset/x*"), entry("policy")];
-    const { unused } = checkGuards(planOf({ items: creates(7) }).items, {
+    const { unused } = checkGuards(readySteps(planOf({ items: creates(7) })), {
       ...{ limits: defaultGuards, isStrict: false, sizes: [], before: [], allowed: new Map(), entries, isNamed },
       ...{ manifests: [], deferred: [], policy: [], unreviewed: [], loosened: [], reviewedEntries: undefined, inScope: () => true },
     });

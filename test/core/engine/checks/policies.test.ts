@@ -1,11 +1,12 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { Result } from "../../../../src/core/model/plan.ts";
 import type { EmbeddedOptions } from "../../../../src/embedded/index.ts";
 import type { Plan } from "../../../../src/index.ts";
 import { type Ran, runCommand } from "../../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
 import { returnsManifest } from "../../../support/returns.ts";
 import { startService, type TestService } from "../../../support/service.ts";
-import { byHandSteps, unseenSteps } from "../../../support/steps.ts";
+import { byHandSteps, outcomes, unseenSteps } from "../../../support/steps.ts";
 
 // Policies in whole runs, against the embedded service. Its Orders (8f1c) has public.customers with email and phone unhashed.
 
@@ -432,11 +433,10 @@ describe("an integration that does not exist yet", () => {
     ]);
     const applied = await run("apply", "--yes");
     expect([applied.code, service.counts()["POST"], service.counts()["PATCH"]]).toEqual([3, 1, undefined]);
-    expect(
-      JSON.parse(applied.stdout).items.map(
-        ({ address, outcome, code }: { address: string; outcome: string; code?: string }) => `${address} ${outcome} ${code}`,
-      ),
-    ).toEqual(["Integration/returns done undefined", "Schemas/returns blocked E_GUARD"]);
+    expect(outcomes(JSON.parse(applied.stdout) as Result).map(({ address, outcome, code }) => `${address} ${outcome} ${code}`)).toEqual([
+      "Integration/returns done undefined",
+      "Schemas/returns blocked E_GUARD",
+    ]);
     // They are checked by then.
     expect(JSON.parse(applied.stdout).diagnostics).toEqual([]);
   });

@@ -7,6 +7,7 @@ import { runCommand } from "../../../support/command.ts";
 import { repositoryIn } from "../../../support/git/remote.ts";
 import { keyVariable, writeFolder } from "../../../support/project-folder.ts";
 import { startService, type TestService } from "../../../support/service.ts";
+import { readySteps } from "../../../support/steps.ts";
 import { type DbtTable, dbtManifest } from "../../labels/dbt-manifest.ts";
 
 // What a pull request gives up, with a real git repository and the embedded service. main declares the state of the account; then a branch changes one thing.
@@ -543,8 +544,8 @@ describe("removing something", () => {
   const clear = "    - { id: rest, match: { column: '*' }, set: { hashed: false } }\n";
   const pii = "    - { id: pii, match: { column: '*email*' }, set: { hashed: true } }\n";
   const byLabel = "    - { id: pii, match: { label: pii }, set: { hashed: true } }\n";
-  const removedIn = ({ items }: Plan): readonly string[] =>
-    items.flatMap(({ changes }) =>
+  const removedIn = (made: Plan): readonly string[] =>
+    readySteps(made).flatMap(({ changes }) =>
       changes.map(({ removed, cause, risk }) =>
         `${risk} ${cause?.rule} ${removed === undefined ? "" : `${removed.rule} ${removed.file}:${removed.line}`}`.trim(),
       ),
@@ -591,7 +592,7 @@ describe("removing something", () => {
       { ...base, "manifests/labels.yaml": two, "manifests/orders.yaml": orders(clear + rule) },
       { "manifests/orders.yaml": orders(clear) },
     );
-    const removed = plan.items.flatMap((item) =>
+    const removed = readySteps(plan).flatMap((item) =>
       [...eachChange(item)].map(({ path, removed: by }) => [path.split("/").at(-2), by?.label?.name]),
     );
     expect(new Set(removed.map((one) => one.join(" ")))).toEqual(new Set(["email pii", "contact_email contact"]));

@@ -263,7 +263,7 @@ describe("an asset without an id", () => {
   test.each(rows)("%s", (_, manifests, command) => {
     const found = foundIn(accountViewOf(manifests), "Asset");
     if (command === undefined) {
-      expect(found.items.map(({ action }) => action)).toEqual(["create"]);
+      expect(found.items.map(({ verb }) => verb)).toEqual(["create"]);
       expect(found.blocked).toEqual([]);
     } else {
       expect(found.items).toEqual([]);
@@ -273,7 +273,7 @@ describe("an asset without an id", () => {
 
   test("takes over the id and the record of an address without a manifest", () => {
     const account = accountViewOf([asset({}, ifMissing)], { bindings: new Map([["Asset/other", { ...recorded, id: "d-12" }]]) });
-    expect(foundIn(account, "Asset").items).toMatchObject([{ action: "bind", renamedFrom: "Asset/other", binding: recorded }]);
+    expect(foundIn(account, "Asset").items).toMatchObject([{ verb: "bind", renamedFrom: "Asset/other", binding: recorded }]);
   });
 
   test("is blocked if another manifest is bound to the asset with its name and type", () => {
@@ -286,7 +286,7 @@ describe("an asset without an id", () => {
     const other = resourceOf("Asset", "other", { name: "Other" });
     for (const change of [{ name: "Lake" }, { type: "s3" }]) {
       const account = accountViewOf([asset(change, ifMissing), other], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
-      expect(foundIn(account, "Asset").items.map(({ action, address }) => `${action} ${address}`)).toContain("create Asset/warehouse");
+      expect(foundIn(account, "Asset").items.map(({ verb, address }) => `${verb} ${address}`)).toContain("create Asset/warehouse");
     }
   });
 

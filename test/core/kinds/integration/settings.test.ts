@@ -19,7 +19,7 @@ function compared(manifests: readonly Manifest[], { shown = live, ...more }: Sma
   const [unit] = integration.units(manifests.slice(0, 1), view).units;
   if (unit === undefined) throw new Error("no unit");
   const found = integration.diff(unit, shown, view);
-  return { ...found, items: found.items.filter(({ action }) => action !== "bind") };
+  return { ...found, items: found.items.filter(({ verb }) => verb !== "bind") };
 }
 
 describe("with the switch on, PATCH has the settings that differ", () => {

@@ -56,10 +56,10 @@ export const note: Kind<NoteUnit, LiveNote> = {
     const change = { path: "/text", after: spec.text, risk: "neutral", cause: { place: locationIn(manifest, "/spec/text") } } as const;
     if (live === undefined) {
       const requests = [{ method: "POST", path: "/v1/notes", body: { name, text: spec.text } }] as const;
-      return { ...emptyDiff, items: [{ address, kind: "Note", action: "create", naturalKey: { name }, changes: [change], requests }] };
+      return { ...emptyDiff, items: [{ address, kind: "Note", verb: "create", naturalKey: { name }, changes: [change], requests }] };
     }
     const item: DraftItem = {
-      ...{ address, kind: "Note", action: "update", liveId: live.id, liveName: live.name },
+      ...{ address, kind: "Note", verb: "update", liveId: live.id, liveName: live.name },
       changes: [{ ...change, before: live.text }],
       requests: [{ method: "PATCH", path: urlPath(["v1", "notes", live.id]), body: { text: spec.text } }],
     };

@@ -187,7 +187,7 @@ describe("an exclusive tag loses what no manifest declares,", () => {
     ],
   ])("%s", (_, ids, view, type) => {
     const { items, manual } = remove({}, ids, view, [monitor]);
-    const removed = items.filter(({ action }) => action === "unrelate");
+    const removed = items.filter(({ verb }) => verb === "unrelate");
     expect(removed.flatMap(({ requests }) => requests.map(({ method, path, body }) => [`${method} ${path}`, body]))).toEqual(
       type === undefined ? [] : ids.map((id) => detached(id, type)),
     );
@@ -198,7 +198,7 @@ describe("an exclusive tag loses what no manifest declares,", () => {
   test("but not if an entry of the manifest is blocked, which may be it", () => {
     const lost = resourceOf("Asset", "lost", { name: "Lost", type: "s3" });
     const { items, blocked } = remove({ resources: [{ asset: "lost" }] }, ["8f1c"], {}, [lost]);
-    expect(items.filter(({ action }) => action === "unrelate")).toEqual([]);
+    expect(items.filter(({ verb }) => verb === "unrelate")).toEqual([]);
     expect(blocked).toMatchObject([{ address: "Tag/pii#Asset/lost" }, { address: "Tag/pii#8f1c", code: "E_DEPENDENCY" }]);
   });
 });
@@ -299,7 +299,7 @@ describe("an e-mail address that several users have", () => {
   ])("is an error %s, with all of them, whatever their order", (_, spec, pointer) => {
     for (const order of [people, people.toReversed()]) {
       const { items, problems } = found(spec, {}, order);
-      expect(items.filter(({ action }) => action !== "bind")).toEqual([]);
+      expect(items.filter(({ verb }) => verb !== "bind")).toEqual([]);
       expect(problems).toMatchObject([
         { code: "E_AMBIGUOUS", place: { pointer }, message: expect.stringMatching(/u-8 \("Dana, who.*u-9 \(/u) },
       ]);
@@ -374,7 +374,7 @@ describe("with lifecycle.create: ifMissing", () => {
   test("its relations wait for it, or are blocked before it is created", () => {
     const resources: TagSpec["resources"] = [{ integration: "Orders" }, { monitor: { id: "m-1" } }];
     const waiting = ["Tag/pii#8f1c", "Tag/pii#m-1"].map((address) => ({ address, waitsFor: ["Tag/pii"] }));
-    expect(found({ name: "X", resources, taggedBy: "u-1" })).toMatchObject({ items: [{ action: "create" }], deferred: waiting });
+    expect(found({ name: "X", resources, taggedBy: "u-1" })).toMatchObject({ items: [{ verb: "create" }], deferred: waiting });
     expect(found({ name: "X", resources })).toMatchObject({ deferred: [], blocked: waiting.map(({ address }) => ({ address })) });
   });
 });

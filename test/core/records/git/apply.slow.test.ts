@@ -8,6 +8,7 @@ import { ended, startCli } from "../../../cli/built-cli.ts";
 import { runCommand } from "../../../support/command.ts";
 import { git } from "../../../support/git/remote.ts";
 import { sampleOf } from "../../../support/sample.ts";
+import { outcomes } from "../../../support/steps.ts";
 import { expectNothingTwice, overtakenManifests } from "../overtaken.ts";
 import { integrations, type Machine, startWithTtl } from "../project.ts";
 import { machines } from "./git-project.ts";
@@ -93,7 +94,7 @@ describe("two machines", () => {
       },
       environment,
     );
-    expect(result.items.map(({ address, action, outcome }) => `${action} ${address} ${outcome}`)).toEqual(["create Integration/i1 done"]);
+    expect(outcomes(result).map(({ address, verb, outcome }) => `${verb} ${address} ${outcome}`)).toEqual(["create Integration/i1 done"]);
     expect(creates()).toHaveLength(1);
     expect(result.bindings["Integration/i0"]).toBe("int-1");
   });

@@ -8,6 +8,7 @@ import { githubPieces, renderGithub, summaryLimitBytes } from "../../../../src/c
 import { workflowCommand } from "../../../../src/core/text/workflow-commands.ts";
 import fc from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
+import { endedFrom, withReady } from "../../../support/steps.ts";
 import { invalid } from "../diagnostics.ts";
 import { documents } from "../documents.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
@@ -183,7 +184,7 @@ const large: Readonly<Record<string, Document>> = {
   }),
   "3 000 outcomes": {
     ...fullResult,
-    items: many((index) => ({ address: `Tag/t${index}`, kind: "Tag", outcome: "failed" as const, message: "Refused. ".repeat(30) })),
+    steps: endedFrom(many((index) => ({ address: `Tag/t${index}`, outcome: "failed", message: "Refused. ".repeat(30) }))),
   },
 };
 
@@ -206,11 +207,11 @@ test("no summary without space for one", () => {
 
 const outputs: readonly (readonly [string, Document, Readonly<Record<string, string>>])[] = [
   ["an empty plan", plan(), { has_changes: "false", exit_code: "0" }],
-  ["a plan with only a bind", plan({ items: [item({ action: "bind" })] }), { has_changes: "false" }],
+  ["a plan with only a bind", plan({ items: [item({ verb: "bind" })] }), { has_changes: "false" }],
   ["a plan that waits", plan({ steps: stepsOf(fullPlan, "waits") }), { has_changes: "true" }],
   ["a plan that a policy refuses", fullPlan, { has_changes: "true", exit_code: "3" }],
   ["drift", driftReport, { has_changes: "true", exit_code: "2" }],
-  ["drift that only a user can fix", { ...driftReport, items: [] }, { has_changes: "true" }],
+  ["drift that only a user can fix", withReady(driftReport, []), { has_changes: "true" }],
   ["a result", doneResult, { has_changes: "true", exit_code: "0", summary_line: "Apply on prod: 1 done, 1 recovered" }],
   ["a validation", invalid, { has_changes: "false", exit_code: "1", summary_line: "2 errors, 1 warning in 2 files." }],
 ];

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { formats } from "../../../../src/core/render/formats.ts";
 import { renderers } from "../../../../src/core/render/index.ts";
 import { documentPieces } from "../../../../src/core/render/machine/json.ts";
+import { readySteps, withReady } from "../../../support/steps.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan } from "../full-plan.ts";
 import { fullResult } from "../results.ts";
@@ -23,7 +24,10 @@ test.each([
 function largePlan(columns: number): typeof fullPlan {
   const names = Array.from({ length: columns }, (_, i) => `c${i}`);
   const change = { field: "hashed", before: false, after: true, risk: "protects", count: columns, nodes: { s: { t: names } } } as const;
-  return { ...fullPlan, items: fullPlan.items.map((item, index) => (index < 2 ? { ...item, changes: [change] } : item)) };
+  return withReady(
+    fullPlan,
+    readySteps(fullPlan).map((item, index) => (index < 2 ? { ...item, changes: [change] } : item)),
+  );
 }
 
 test("a large item is printed in one line and in a piece of its own, so that no string is too long", () => {
@@ -34,7 +38,7 @@ test("a large item is printed in one line and in a piece of its own, so that no 
   expect(JSON.parse(text)).toEqual(plan);
   const large = pieces.filter((piece) => piece.length > 100_000);
   expect(large.map((piece) => piece.trim().split("\n").length)).toEqual([2, 2]);
-  expect(pieces.filter((piece) => piece.length < 100_000).join("")).toContain('\n      "id": "i3",\n');
+  expect(pieces.filter((piece) => piece.length < 100_000).join("")).toContain('\n      "id": "s3",\n');
 });
 
 test("the documents of several targets are one list", async () => {

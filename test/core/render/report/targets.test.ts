@@ -34,7 +34,7 @@ describe("documents of several targets", () => {
     const results = ([0, 1, 3, 130] as const).map((code) => ({
       ...doneResult,
       target: `t${code}`,
-      items: [],
+      steps: [],
       exit: { code, reasons: [] },
     }));
     const text = await rendered("human", results);

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import type { GuardName, PolicyFinding } from "../../../../src/core/model/findings.ts";
-import type { Item, Plan } from "../../../../src/core/model/plan.ts";
+import type { ReadyStep } from "../../../../src/core/model/plan.ts";
 import { waysOut } from "../../../../src/core/render/report/ways-out.ts";
 import { plan } from "../plans.ts";
 
-const item = (address: string, more: Partial<Item>): Item => ({
-  ...{ id: address, address, kind: "Asset", action: "update", dependsOn: [], changes: [], requests: [] },
+const item = (address: string, more: Partial<ReadyStep>): ReadyStep => ({
+  ...{ id: address, address, verb: "update", standing: "ready", dependsOn: [], changes: [], requests: [] },
   ...more,
 });
-const creates = (count: number): readonly Item[] =>
-  Array.from({ length: count }, (_, index) => item(`Asset/a${index}`, { action: "create" }));
+const creates = (count: number): readonly ReadyStep[] =>
+  Array.from({ length: count }, (_, index) => item(`Asset/a${index}`, { verb: "create" }));
 const guard = (name: GuardName, more: object = {}) => ({ guard: name, message: "x", ...more });
 const finding = (path: string, more: Partial<PolicyFinding> = {}): PolicyFinding => ({
   ...{ policy: "pii", severity: "error", state: "new", address: "Schemas/orders", path, message: "x", file: "p.yaml", line: 9 },
@@ -19,12 +19,12 @@ const entry = (text: string): string => `  - { ${text}, reason: "…", until: YY
 const exemption = (text: string): string => `  - { ${text}, reason: "…", approvedBy: "…", expires: YYYY-MM-DD }`;
 const email = "/schemas/public/tables/a~1b/columns/email";
 
-test.each<[string, Partial<Plan>, readonly string[]]>([
+test.each<[string, Parameters<typeof plan>[0], readonly string[]]>([
   ["nothing refuses", { guards: [guard("maxCreates", { allowed: "import" })] }, []],
   ["a drift report", { kind: "DriftReport", guards: [guard("maxCreates")] }, []],
   [
     "a few creates",
-    { guards: [guard("maxCreates")], items: [...creates(2), item("Tag/pii", { action: "update" })] },
+    { guards: [guard("maxCreates")], items: [...creates(2), item("Tag/pii", { verb: "update" })] },
     ["allow:", entry("guard: maxCreates, address: Asset/a0"), entry("guard: maxCreates, address: Asset/a1")],
   ],
   ["many creates", { guards: [guard("maxCreates")], items: creates(4) }, ["allow:", entry("guard: maxCreates")]],
@@ -42,7 +42,7 @@ test.each<[string, Partial<Plan>, readonly string[]]>([
           integrations: [{ address: "Schemas/hr", changed: 90, population: 100 }],
         }),
       ],
-      items: [item("Schemas/hr", { action: "update" }), item("Schemas/b", { action: "update" })],
+      items: [item("Schemas/hr", { verb: "update" }), item("Schemas/b", { verb: "update" })],
     },
     ["allow:", entry("guard: maxChangedPercent, address: Schemas/hr")],
   ],
@@ -50,7 +50,7 @@ test.each<[string, Partial<Plan>, readonly string[]]>([
     "a target that changes too much",
     {
       guards: [guard("maxChangedPercent", { limit: 30, changed: 90, population: 100 })],
-      items: [item("Schemas/hr", { action: "update" }), item("Schemas/b", { action: "update" })],
+      items: [item("Schemas/hr", { verb: "update" }), item("Schemas/b", { verb: "update" })],
     },
     ["allow:", entry("guard: maxChangedPercent, address: Schemas/hr"), entry("guard: maxChangedPercent, address: Schemas/b")],
   ],

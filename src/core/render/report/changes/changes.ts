@@ -2,7 +2,7 @@ import { byText } from "../../../model/address.ts";
 import { eachChange } from "../../../model/changes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../model/json/json.ts";
 import { toPointer } from "../../../model/json/pointer.ts";
-import type { Action, Cause, Change, ChangeFacts, ChangeGroup } from "../../../model/plan.ts";
+import type { Cause, Change, ChangeFacts, ChangeGroup, Step } from "../../../model/plan.ts";
 import { placeText } from "../../../model/problem.ts";
 import { isSecretReference } from "../../../model/settings/secret.ts";
 import { visible } from "../../../text/control-characters.ts";
@@ -48,7 +48,7 @@ export function changeWhy(
 
 /** What has changes: an item, the result of one, or a held one. */
 export interface WithChanges {
-  readonly action?: Action;
+  readonly verb?: Step["verb"];
   readonly changes?: readonly ChangeGroup[];
 }
 
@@ -57,7 +57,7 @@ export interface WithChanges {
  * nothing is cut.
  */
 export function changeLines(object: WithChanges, words: Words, most = Number.POSITIVE_INFINITY): readonly ChangeLine[] {
-  if (object.action === "create")
+  if (object.verb === "create")
     return [...eachChange(object)].flatMap(leaves).map((change) => ({ ...changeLine(change, words), live: "" }));
   const changes: Change[] = [];
   for (const change of eachChange(object)) {

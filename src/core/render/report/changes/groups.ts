@@ -1,7 +1,7 @@
-import { objectAddress, schemasKind } from "../../../model/address.ts";
+import { kindOf, objectAddress, schemasKind } from "../../../model/address.ts";
 import { changeCount as changesIn, eachChange } from "../../../model/changes.ts";
 import { isObject } from "../../../model/json/json.ts";
-import { type Action, type Attribution, type Item, isOfRelation } from "../../../model/plan.ts";
+import { type Action, type Attribution, isOfRelation, type ReadyStep } from "../../../model/plan.ts";
 import { andMore, grouped, joinParts } from "../../../text/lists.ts";
 import { actionSigns } from "../../../text/signs.ts";
 import { type CallGroup, type ChangeBlock, code, id, type Line, muted, name, ref, type Tone } from "../../blocks.ts";
@@ -20,23 +20,23 @@ const mostPaths = 3;
 const mostExposing = 10;
 
 /** Recording an id is not a change. */
-export const changeCount = (items: readonly Item[]): number =>
-  items.reduce((sum, item) => sum + (item.action === "bind" ? 0 : Math.max(1, changesIn(item))), 0);
+export const changeCount = (items: readonly ReadyStep[]): number =>
+  items.reduce((sum, item) => sum + (item.verb === "bind" ? 0 : Math.max(1, changesIn(item))), 0);
 
 /** How many changes have the highlighted risk. */
-export const alarmsIn = (items: readonly Item[]): number => items.reduce((sum, item) => sum + changesIn(item, isAlarm), 0);
+export const alarmsIn = (items: readonly ReadyStep[]): number => items.reduce((sum, item) => sum + changesIn(item, isAlarm), 0);
 
 /** `rule`: changes are shown by rule, and many ids to record are counted. `equal`: only items with equal changes are one. */
 export type Grouping = "none" | "equal" | "rule";
 
-export function groupingOf(items: readonly Item[], verbose: boolean): Grouping {
+export function groupingOf(items: readonly ReadyStep[], verbose: boolean): Grouping {
   if (verbose) return "none";
   if (changeCount(items) >= groupedFrom || items.length >= groupedFrom) return "rule";
   return grouped(items, equalKey).some(({ length }) => length >= fewestNames) ? "equal" : "none";
 }
 
 /** The items in their order. Similar items are one block at the position of the first. */
-export function changeBlocks(items: readonly Item[], words: Words, grouping: Grouping): readonly ChangeBlock[] {
+export function changeBlocks(items: readonly ReadyStep[], words: Words, grouping: Grouping): readonly ChangeBlock[] {
   const ofItem = itemBlocks(items, words);
   if (grouping === "none") return items.map(ofItem);
   return grouped(items, grouping === "equal" ? equalKey : groupKey).flatMap((group): readonly ChangeBlock[] => {
@@ -47,43 +47,43 @@ export function changeBlocks(items: readonly Item[], words: Words, grouping: Gro
 }
 
 /** Relations and ids to record take one line each. */
-const equalKey = (item: Item): string =>
+const equalKey = (item: ReadyStep): string =>
   isSchemaChange(item) ? JSON.stringify(item.changes.map(({ attribution: _, ...change }) => change)) : item.id;
 
-function groupKey(item: Item): string {
-  if (item.action === "bind") return "bind";
-  if (isOfRelation(item)) return `${item.action} ${objectAddress(item.address)} ${attributionOf(item)?.actor ?? ""}`;
+function groupKey(item: ReadyStep): string {
+  if (item.verb === "bind") return "bind";
+  if (isOfRelation(item)) return `${item.verb} ${objectAddress(item.address)} ${attributionOf(item)?.actor ?? ""}`;
   return isSchemaChange(item) ? "schemas" : item.id;
 }
 
-const attributionOf = (item: Item): Attribution | undefined => item.changes[0]?.attribution;
+const attributionOf = (item: ReadyStep): Attribution | undefined => item.changes[0]?.attribution;
 
 /** Whether its changes come from rules. */
-const isSchemaChange = ({ kind, action }: Item): boolean => kind === schemasKind && action === "update";
+const isSchemaChange = ({ address, verb }: ReadyStep): boolean => kindOf(address) === schemasKind && verb === "update";
 
 /**
  * Makes the block of one of these items, with at most this many changes; a create is always listed whole. `all`: those that it
  * may depend on.
  */
-export function itemBlocks(all: readonly Item[], words: Words, most?: number): (item: Item) => ChangeBlock {
+export function itemBlocks(all: readonly ReadyStep[], words: Words, most?: number): (item: ReadyStep) => ChangeBlock {
   const addresses = new Map(all.map((item) => [item.id, item.address]));
   return (item) => {
-    const { action, address, liveName = "", liveId = "", renamedFrom, dependsOn, exposedColumns = 0 } = item;
+    const { verb, address, liveName = "", liveId = "", renamedFrom, dependsOn = [], exposedColumns = 0 } = item;
     const lines = changeLines(item, words, most);
-    const isShort = action === "bind" || (action === "relate" && changesIn(item) <= 1);
+    const isShort = verb === "bind" || (verb === "relate" && changesIn(item) <= 1);
     const [only] = isShort ? lines : [];
     const renamed: Line = renamedFrom === undefined ? [] : [", renamed from", id(renamedFrom)];
     // Without a spread: it makes the page of 14,000 objects 25 % slower.
     return {
-      action,
+      verb,
       address,
       isSummary: false,
       names: none,
       noun: "",
       rules: none,
-      sign: actionSigns[action],
-      tone: tones[action],
-      label: labelOf(action, words),
+      sign: actionSigns[verb],
+      tone: tones[verb],
+      label: labelOf(verb, words),
       head: [[name(address)], [id(liveName), ref(liveId), ...renamed]],
       target: targetLine(item, words),
       isShort,
@@ -111,7 +111,7 @@ const labels: Readonly<Record<Action, readonly [plan: string, report: string]>> 
   bind: ["id will be recorded", "id is not recorded"],
 };
 
-const labelOf = (action: Action, { change }: Words): string => labels[action][change === "difference" ? 1 : 0];
+const labelOf = (verb: Action, { change }: Words): string => labels[verb][change === "difference" ? 1 : 0];
 
 const none: readonly never[] = [];
 
@@ -135,14 +135,14 @@ const empty = {
 } satisfies Partial<ChangeBlock>;
 
 /** The changes of rules in schemas, for one integration or for all together. */
-function rulesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBlock {
+function rulesBlock(group: readonly [ReadyStep, ...ReadyStep[]], words: Words): ChangeBlock {
   const [{ address, liveName = "", liveId = "" }] = group;
   const integrations = group.map((item) => integrationOf(item.address));
   const isOne = group.length === 1;
   const exposing = group.filter(({ exposedColumns = 0 }) => exposedColumns > 0);
   return {
     ...empty,
-    action: "update",
+    verb: "update",
     address: isOne ? address : schemasKind,
     label: labelOf("update", words),
     sign: actionSigns.update,
@@ -164,11 +164,11 @@ function rulesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
 }
 
 /** Relations of one tag, or ids to record. */
-function namesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBlock {
-  const [{ action, address }] = group;
-  const isBind = action === "bind";
+function namesBlock(group: readonly [ReadyStep, ...ReadyStep[]], words: Words): ChangeBlock {
+  const [{ verb, address }] = group;
+  const isBind = verb === "bind";
   const owner = isBind ? "" : objectAddress(address);
-  const [planned, reported] = action === "unrelate" ? ["relations to remove", "undeclared relations"] : ["relations", "missing relations"];
+  const [planned, reported] = verb === "unrelate" ? ["relations to remove", "undeclared relations"] : ["relations", "missing relations"];
   const relations = `${group.length} ${words.kind === "DriftReport" ? reported : planned}`;
   const lines = isBind ? none : group.flatMap((item) => changeLines(item, words));
   const [line] = lines;
@@ -176,14 +176,14 @@ function namesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
   const isOneCause = line !== undefined && lines.every((one) => causeText(one) === causeText(line));
   return {
     ...empty,
-    action,
+    verb,
     address: owner,
     cause: isOneCause ? causeText(line) : "",
     reason: isOneCause && alarms.length === 0 ? line.reason : "",
     alert: alarms.length === 0 ? "" : `${joinParts([riskCount(alarms.length, alarms[0]?.risk ?? ""), alarms[0]?.reason ?? ""], ": ")}.`,
-    label: labelOf(action, words),
-    sign: actionSigns[action],
-    tone: tones[action],
+    label: labelOf(verb, words),
+    sign: actionSigns[verb],
+    tone: tones[verb],
     head: isBind ? [] : [[name(owner)]],
     target: [isBind ? `${group.length} ids to record` : relations],
     isSummary: true,
@@ -196,7 +196,7 @@ function namesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
 }
 
 /** Events about the objects. A plan has them beside what it undoes. */
-const eventText = (items: readonly Item[], { kind }: Words): string =>
+const eventText = (items: readonly ReadyStep[], { kind }: Words): string =>
   kind === "DriftReport"
     ? andMore(
         [...new Set(items.map(attributionText))].filter((text) => text !== ""),
@@ -210,7 +210,7 @@ function alertText(count: number, where: readonly string[], words: Words): strin
   return `${joinParts([exposedText(count), andMore(where, "integration", { shown: mostExposing })], ": ")}.`;
 }
 
-function callsOf(items: readonly Item[], words: Words): readonly CallGroup[] {
+function callsOf(items: readonly ReadyStep[], words: Words): readonly CallGroup[] {
   if (words.kind === "DriftReport") return [];
   const requests = items.flatMap((item) => item.requests);
   const byPath = grouped(requests, ({ method, path }) => `${method} ${path}`);
@@ -231,25 +231,25 @@ interface RelationTarget {
   readonly id: string;
 }
 
-function targetLine(item: Item, words: Words): Line {
+function targetLine(item: ReadyStep, words: Words): Line {
   const on = relationTarget(item, words);
   if (on === undefined) return [];
   return on.name === "" ? [on.text, code(on.id)] : [on.text, code(on.name), ref(on.id)];
 }
 
 /** The resource of a tag relation: its type and id as in the request, and its name. */
-export function relationTarget({ action, requests, changes }: Item, { kind }: Pick<Words, "kind">): RelationTarget | undefined {
-  if (!isOfRelation({ action })) return undefined;
+export function relationTarget({ verb, requests, changes }: ReadyStep, { kind }: Pick<Words, "kind">): RelationTarget | undefined {
+  if (!isOfRelation({ verb })) return undefined;
   const { resourceType: type, resourceId: id } = requests[0]?.body ?? {};
   if (typeof type !== "string" || typeof id !== "string") return undefined;
   const [change] = changes;
   const name = isObject(change?.after) ? change.after["name"] : change?.before;
-  const [planned, reported] = action === "relate" ? ["to", "missing on"] : ["from", "not declared for"];
+  const [planned, reported] = verb === "relate" ? ["to", "missing on"] : ["from", "not declared for"];
   return { text: `${kind === "DriftReport" ? reported : planned} ${type}`, name: typeof name === "string" && name !== id ? name : "", id };
 }
 
 /** "orders (8f1c)" */
-const relationName = (item: Item): string => {
+const relationName = (item: ReadyStep): string => {
   const { name = "", id = item.address.slice(item.address.indexOf("#") + 1) } = relationTarget(item, { kind: "Plan" }) ?? {};
   return name === "" ? id : `${name} (${id})`;
 };

@@ -1,6 +1,6 @@
 import { kindNames, manifestOfSchemas } from "../../../kinds/manifests.ts";
 import { kindOf, objectAddress } from "../../../model/address.ts";
-import type { Item } from "../../../model/plan.ts";
+import type { ReadyStep } from "../../../model/plan.ts";
 import { grouped } from "../../../text/lists.ts";
 import type { ChangeBlock } from "../../blocks.ts";
 import { actorText } from "../attribution.ts";
@@ -28,8 +28,8 @@ const fewestOfItem = 3;
  * Integrations first, those with the most highlighted changes before the others. Without ids to
  * record.
  */
-export function objectsOf(all: readonly Item[], words: Words): readonly ReportObject[] {
-  const items = all.filter(({ action }) => action !== "bind");
+export function objectsOf(all: readonly ReadyStep[], words: Words): readonly ReportObject[] {
+  const items = all.filter(({ verb }) => verb !== "bind");
   const most = changeCount(items) > mostListed ? Math.max(fewestOfItem, Math.floor(mostListed / items.length)) : undefined;
   const ofItem = itemBlocks(all, words, most);
   const objects = grouped(items, ({ address }) => ownerOf(address)).map((group) => {

@@ -4,7 +4,7 @@ import type { JsonValue } from "../../../model/json/json.ts";
 import { toPointer } from "../../../model/json/pointer.ts";
 import { getOrAdd } from "../../../model/maps.ts";
 import { type Level, levelOf, nodeLists } from "../../../model/nodes.ts";
-import type { Cause, ChangeFacts, ChangeGroup, Item } from "../../../model/plan.ts";
+import type { Cause, ChangeFacts, ChangeGroup, ReadyStep } from "../../../model/plan.ts";
 import { visible } from "../../../text/control-characters.ts";
 import { counted } from "../../../text/counts.ts";
 import { pathText } from "../../../text/paths.ts";
@@ -21,7 +21,7 @@ const mostExamples = { usual: 3, alarm: 10 };
  * The changes of schema configurations by rule. Highlighted risks first, otherwise in the order of
  * the first change.
  */
-export function changesByRule(items: readonly Item[], words: Words): readonly RuleChanges[] {
+export function changesByRule(items: readonly ReadyStep[], words: Words): readonly RuleChanges[] {
   const hasSeveral = items.length > 1;
   return groupsOf(items, levelOfEntry).map((group): RuleChanges => {
     const { facts, all, nodes, count } = group;
@@ -79,10 +79,10 @@ interface Growing extends RuleGroup {
   count: number;
 }
 
-export const groupByRule = (items: readonly Item[]): readonly RuleGroup[] => groupsOf(items, () => "all levels");
+export const groupByRule = (items: readonly ReadyStep[]): readonly RuleGroup[] => groupsOf(items, () => "all levels");
 
 /** Highlighted risks first, otherwise in the order of the first change. Those of one rule follow each other. */
-function groupsOf(items: readonly Item[], partOf: (entry: ChangeGroup) => string): readonly RuleGroup[] {
+function groupsOf(items: readonly ReadyStep[], partOf: (entry: ChangeGroup) => string): readonly RuleGroup[] {
   const byRule = new Map<string, Map<string, Growing>>();
   const keyOf = newKeys();
   for (const { address, changes } of items) {
