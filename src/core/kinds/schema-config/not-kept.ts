@@ -1,9 +1,10 @@
-import { isObject, own, sameJson } from "../../model/json/json.ts";
+import { isObject, own } from "../../model/json/json.ts";
 import { isKeptAs, type KeptSchemas } from "../../model/kept.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { NotKept } from "../../model/plan.ts";
 import { nodesAt, riskOf } from "../../model/schema-tree.ts";
+import { sentInVain } from "../fields.ts";
 import type { Account } from "../kind.ts";
 import type { IsLeftOut, NodeChange } from "./evaluation.ts";
 import type { SchemaConfigUnit } from "./units.ts";
@@ -21,7 +22,6 @@ export function leavingOut(
   tree: LiveSchemas,
   account: Account,
 ): { readonly isLeftOut: IsLeftOut; readonly found: readonly NotKept[] } {
-  const known = account.notKept.get(address);
   const found: NotKept[] = [];
   const isLeftOut: IsLeftOut = (path, key, change) => {
     const pointer = nodePointer(path, key);
@@ -29,13 +29,10 @@ export function leavingOut(
     if (change === undefined) return false;
     const { before, after: wanted } = change;
     const { table } = nodesAt(tree, path);
-    const live = before ?? null;
-    if (table !== undefined && isFixed(table)) found.push({ address, path: pointer, wanted, live });
-    else {
-      const earlier = known?.get(pointer);
-      if (earlier === undefined || !sameJson([earlier.wanted, earlier.live], [wanted, live])) return false;
-      found.push({ address, path: pointer, wanted, live, since: earlier.since });
-    }
+    const fixed = table !== undefined && isFixed(table) ? { address, path: pointer, wanted, live: before ?? null } : undefined;
+    const inVain = fixed ?? sentInVain({ address, path: pointer, wanted, live: before }, account);
+    if (inVain === undefined) return false;
+    found.push(inVain);
     return typeof wanted !== "boolean" || riskOf(key === "hashed" ? "hashed" : "enabled", wanted) !== "protects";
   };
   return { isLeftOut, found };
