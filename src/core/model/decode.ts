@@ -101,7 +101,9 @@ export function idOf(part: ResponsePart): string {
   if (typeof part.value === "number" && Number.isInteger(part.value)) {
     return Number.isSafeInteger(part.value) ? String(part.value) : refuse(part, "is a number that is too large to be exact");
   }
-  return part.value === "" ? refuse(part, "is an empty string") : textOf(part);
+  const id = part.value === "" ? refuse(part, "is an empty string") : textOf(part);
+  // Programs on the way to the service would read a path with it as another one.
+  return id === "." || id === ".." ? refuse(part, "consists of dots only") : id;
 }
 
 export function listOf(part: ResponsePart): readonly ResponsePart[] {

@@ -119,6 +119,7 @@ describe("responses that violate the interface are refused with the pointer", ()
       "/data/items/0/id is a number that is too large to be exact",
     ],
     "an empty id": ['{"data":{"items":[{"id":"","name":"x"}]}}', "tags", "/data/items/0/id is an empty string"],
+    "an id of dots": ['{"data":{"items":[{"id":"..","name":"x"}]}}', "tags", "/data/items/0/id consists of dots only"],
     "an integration whose name is a number": [
       '{"data":{"items":[{"id":"1","name":2}]}}',
       "integrations",
