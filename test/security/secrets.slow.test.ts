@@ -9,6 +9,7 @@ import { gitEnv } from "../support/git/env.ts";
 import { git } from "../support/git/remote.ts";
 import { serve } from "../support/loopback.ts";
 import { ordersManifest } from "../support/orders.ts";
+import { startReviewedRepository } from "./pull-request.ts";
 
 // A branch is data: it does not run code, and it does not choose which secret is read or where it is sent.
 
@@ -281,4 +282,26 @@ test("a key that is part of a name is masked in results, events and webhooks", a
   ];
   expect(bodies).toHaveLength(1);
   expect(texts.map((text) => [text.includes("***"), text.includes(key)])).toEqual(texts.map(() => [true, false]));
+});
+
+test("git starts without the secrets of manifests, and a tracked .dimsync/ is refused in every pull request", async () => {
+  const own = await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } });
+  onTestFinished(own.close);
+  const lake = `apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lake }
+lifecycle: { create: ifMissing }
+spec: { name: Lake, type: snowflake, connectionType: destination, connection: { password: { $secret: { env: LAKE } } } }
+`;
+  const files = { "dimsync.yaml": configText({ baseUrl: own.url }), "manifests/lake.yaml": lake };
+  const { commit, checkout, plan, root } = await startReviewedRepository(key, files);
+  commit("feature", { ".gitignore": "", ".dimsync/journal.ndjson": "" });
+  const workspace = checkout("feature");
+  git(workspace, "remote", "set-url", "origin", "ssh://git@example.com/data.git");
+  const heard = join(root, "heard.txt");
+  const program = join(root, "program.sh");
+  writeFileSync(program, `#!/bin/sh\nenv > ${heard}\nexit 1\n`, { mode: 0o755 });
+  const ran = await plan("feature", { env: { LAKE: "canary-lake-1", GIT_SSH_COMMAND: program } }, workspace);
+  expect([ran.code, ran.output], ran.output).toEqual([1, expect.stringContaining("E_STATE_TRACKED")]);
+  expect(readFileSync(heard, "utf8")).not.toMatch(/canary-lake-1|DIMSYNC_API_KEY/u);
 });
