@@ -51,8 +51,8 @@ export const isManifest = ({ properties = {} }) => "metadata" in properties && "
 
 /** A drift report has the shape of a plan; a change is what the account does with the data, and has an origin. */
 function driftReport(plan) {
-  const { change, summary, ...definitions } = plan.definitions;
-  const { protects, exposes, ...counts } = summary.properties;
+  const { change, planCounts, ...definitions } = plan.definitions;
+  const { protects, exposes, readable: _, ...counts } = planCounts.properties;
   const risks = { exposed: exposes, stricter: protects };
   const counted = ([risk, schema]) => [risk, { ...schema, description: `Number of changes with risk ${risk}.` }];
   const risk = {
@@ -68,9 +68,9 @@ function driftReport(plan) {
     definitions: {
       ...definitions,
       change: { ...change, properties: { ...change.properties, risk } },
-      summary: {
-        ...summary,
-        required: [...summary.required.filter((name) => name !== "protects" && name !== "exposes"), ...Object.keys(risks)],
+      planCounts: {
+        ...planCounts,
+        required: [...planCounts.required.filter((name) => name !== "protects" && name !== "exposes"), ...Object.keys(risks)],
         properties: { ...counts, ...Object.fromEntries(Object.entries(risks).map(counted)) },
       },
     },
@@ -175,7 +175,7 @@ export async function documentTypes() {
   const kind = { enum: ["Plan", "DriftReport"], description: plan.properties.kind.description };
   const types = {
     ...without(definitions, Object.keys(written)),
-    summary: either(plan.definitions.summary, drift.definitions.summary),
+    planCounts: either(plan.definitions.planCounts, drift.definitions.planCounts),
     plan: { ...plan, description: `${plan.description} A drift report has the same shape.`, properties: { ...plan.properties, kind } },
     result,
     validation,

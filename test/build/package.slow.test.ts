@@ -65,7 +65,7 @@ test.each([
 const made: Plan = await plan(await loadProject({ cwd: "." }));
 export const text: string = renderers.markdown(made, { color: false, verbose: false });
 // @ts-expect-error a plan is read-only
-made.summary.create = 1;
+made.counts.create = 1;
 export const all = [apply, createClient, drift, DimsyncError];
 `,
   );

@@ -16,7 +16,7 @@ const body = (cwd: string, broken: string) => `
     .then((project) => plan(project))
     .then(async (made) => {
       const { problems } = await loadProject({ cwd: ${JSON.stringify(broken)} });
-      process.stdout.write(JSON.stringify({ create: made.summary.create, problems: problems.map(({ message }) => message) }));
+      process.stdout.write(JSON.stringify({ create: made.counts.create, problems: problems.map(({ message }) => message) }));
     });`;
 
 /** A folder with the built package and a program that uses it as an ES module (use.mjs) and as CommonJS (use.cjs). */

@@ -42,7 +42,7 @@ describe("the library", () => {
     expect(made).toMatchObject({
       kind: "Plan",
       target: "demo",
-      summary: { create: 2, update: 1 },
+      counts: { create: 2, update: 1 },
       exit: { code: 2, reasons: ["changes"] },
     });
     const result = await apply(project, { env: quickstartSecrets });
@@ -118,7 +118,7 @@ describe("the library", () => {
     const project = await loadProject({ cwd });
     const result = await apply(project, { env: quickstartSecrets, signal: AbortSignal.abort() }).catch((error: unknown) => error);
     expect(result instanceof Error || (result as { readonly exit: { readonly code: number } }).exit.code !== 0).toBe(true);
-    expect((await plan(project)).summary).toMatchObject({ create: 2, update: 1 });
+    expect((await plan(project)).counts).toMatchObject({ create: 2, update: 1 });
   });
 
   test("reads no environment variable that is not passed", async () => {

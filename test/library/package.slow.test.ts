@@ -24,7 +24,7 @@ test("the package can be imported by name, without its dependencies", async () =
     "use.js": `
       import { loadProject, plan, startEmbeddedService, createClient, apply, drift } from "dimsync";
       const made = await plan(await loadProject({ cwd: ${JSON.stringify(quickstart())} }));
-      process.stdout.write(JSON.stringify({ create: made.summary.create, functions: [startEmbeddedService, createClient, apply, drift].map((one) => typeof one) }));
+      process.stdout.write(JSON.stringify({ create: made.counts.create, functions: [startEmbeddedService, createClient, apply, drift].map((one) => typeof one) }));
     `,
   });
   const { stdout, stderr } = await run(process.execPath, ["use.js"], { cwd: folder });

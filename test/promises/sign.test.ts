@@ -68,7 +68,7 @@ function checkWords(given: World, made: Plan): void {
   const isPlan = made.kind === "Plan";
   expect(made.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
   expect(saidOf(stepsOf(made, "ready"))).toEqual(shouldSay(changes, made.kind));
-  expect(made.summary).toMatchObject(isPlan ? { protects, exposes } : { exposed: protects, stricter: exposes });
+  expect(made.counts).toMatchObject(isPlan ? { protects, exposes } : { exposed: protects, stricter: exposes });
   expect(stepsOf(made, "ready").reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0)).toBe(readable);
   if (given.entries === "changed") expect(stepsOf(made, "ready").flatMap(sentBy).sort()).toEqual([...changes.keys()].sort());
   const texts = [true, false].flatMap((verbose) =>
@@ -108,7 +108,7 @@ async function checkProtectOnly(given: World, running: InProcess): Promise<void>
   const { changes, exposes } = expectedOf(given);
   const planned = await plan(project, { env, protectOnly: true });
   expect(saidOf(stepsOf(planned, "ready"))).toEqual(shouldSay(only(changes, true), "Plan"));
-  expect(planned.summary).toMatchObject({ protects: changes.size - exposes, exposes: 0 });
+  expect(planned.counts).toMatchObject({ protects: changes.size - exposes, exposes: 0 });
   expect(planned.guards).toEqual([]);
   checkHeld(given, planned);
   const result = await repair(running);

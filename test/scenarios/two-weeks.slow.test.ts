@@ -200,7 +200,7 @@ describe("two weeks of a team", () => {
   test("the first rule protects and is not refused", async () => {
     write("manifests/fleet.yaml", rules(true));
     const first = await plan("--base", "main");
-    expect(first).toMatchObject({ executable: true, guards: [], summary: { update: 40, protects: 240, exposes: 0 } });
+    expect(first).toMatchObject({ executable: true, guards: [], counts: { update: 40, protects: 240, exposes: 0 } });
     const { stdout } = await run("plan", "-t", "prod");
     expect(stdout).toContain("hash 240 columns in 120 tables of 40 integrations");
     expect((await run("apply", "-t", "prod", "--yes")).code).toBe(0);

@@ -43,7 +43,7 @@ export function driftSummary(report: Plan): DriftSummary {
     exit: report.exit.code,
     counts: {
       differences: items.reduce((sum, item) => sum + (item.verb === "create" ? 1 : Math.max(1, changeCount(item))), 0),
-      exposed: report.summary.exposed ?? 0,
+      exposed: report.counts.exposed ?? 0,
       manual: byHand.length,
       blocked: stepsOf(report, "blocked").length,
       policy: report.policy.length,

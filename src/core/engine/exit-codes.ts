@@ -47,9 +47,9 @@ const drifted = (plan: Plan): boolean =>
 const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   changes: (plan) => differs(plan) || isOwing(plan) || stepsOf(plan, "blocked").some(({ why }) => why?.code === "E_OTHER_OBJECT"),
   drift: drifted,
-  exposes: ({ summary: { exposes = 0 } }) => exposes > 0,
-  exposed: ({ summary: { exposed = 0 } }) => exposed > 0,
-  stricter: ({ summary: { stricter = 0 } }) => stricter > 0,
+  exposes: ({ counts: { exposes = 0 } }) => exposes > 0,
+  exposed: ({ counts: { exposed = 0 } }) => exposed > 0,
+  stricter: ({ counts: { stricter = 0 } }) => stricter > 0,
   unmanaged: ({ unmanaged }) => unmanaged.columns > 0 || [...unmanagedObjects(unmanaged).values()].some(({ length }) => length > 0),
   unverifiable: (plan) => stepsOf(plan, "unseen").length > 0,
   manual: (plan) => stepsOf(plan, "byHand").length > 0,
@@ -70,8 +70,8 @@ export function planExit(plan: Plan, failOn: readonly FailOn[] = []): Exit {
 }
 
 /** Whether a part of the account was read and compared. */
-const wasCompared = ({ summary, steps }: Plan, result: Result): boolean =>
-  summary.noop > 0 ||
+const wasCompared = ({ counts, steps }: Plan, result: Result): boolean =>
+  counts.equal > 0 ||
   steps.some(({ standing }) => standing === "ready" || standing === "byHand" || standing === "waits") ||
   endedSteps(result).some(({ why }) => why?.code !== "E_READ_FAILED");
 

@@ -3,7 +3,7 @@ import { type Address, byText } from "../model/address.ts";
 import { changeCount, eachChange } from "../model/changes.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, defined } from "../model/json/json.ts";
-import type { Blocked, CallCounts, Change, Deferred, DraftItem, Plan, ReadyStep, Step, Summary } from "../model/plan.ts";
+import type { Blocked, CallCounts, Change, Deferred, DraftItem, Plan, PlanCounts, ReadyStep, Step } from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, stopsApply, toDiagnostic } from "../model/problem.ts";
 import { enumerate } from "../text/describe.ts";
 import { grouped } from "../text/lists.ts";
@@ -101,9 +101,9 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     ...(exemptions.length === 0 ? {} : { exemptions }),
     guards,
     diagnostics: diagnostics.map((one) => withTarget(one, head)),
-    summary: {
+    counts: {
       ...countActions(items),
-      noop: equal,
+      equal,
       ...countRisks(items, head.kind),
     },
     exit: { code: 0, reasons: [] },
@@ -239,7 +239,7 @@ function countCalls(methods: readonly string[]): CallCounts {
   return counts;
 }
 
-function countActions(items: readonly ReadyStep[]): Pick<Summary, ReadyStep["verb"]> {
+function countActions(items: readonly ReadyStep[]): Pick<PlanCounts, ReadyStep["verb"]> {
   const count = (verb: ReadyStep["verb"]): number => items.filter((item) => item.verb === verb).length;
   const unrelate = count("unrelate");
   return {
@@ -251,11 +251,12 @@ function countActions(items: readonly ReadyStep[]): Pick<Summary, ReadyStep["ver
   };
 }
 
-function countRisks(items: readonly ReadyStep[], kind: Plan["kind"]): Partial<Summary> {
+function countRisks(items: readonly ReadyStep[], kind: Plan["kind"]): Partial<PlanCounts> {
+  const readable = items.reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0);
   const count = (risk: Change["risk"]): number => items.reduce((sum, item) => sum + changeCount(item, (one) => one.risk === risk), 0);
   return kind === "DriftReport"
     ? { exposed: count("exposed"), stricter: count("stricter") }
-    : { protects: count("protects"), exposes: count("exposes") };
+    : { protects: count("protects"), exposes: count("exposes"), ...(readable === 0 ? {} : { readable }) };
 }
 
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {

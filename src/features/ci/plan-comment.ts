@@ -32,7 +32,7 @@ export function planSection({ git, ...given }: Plan, { room, touches, head }: Se
   return isEmpty(plan) ? { text: details(prose(summaryLine(plan)), text), isEmpty: true } : { text, isEmpty: false };
 }
 
-const legendOf = ({ summary: { protects = 0, exposes = 0 } }: Plan): string =>
+const legendOf = ({ counts: { protects = 0, exposes = 0 } }: Plan): string =>
   protects + exposes === 0
     ? ""
     : "<sub>A change *protects* if less data is readable after apply, because it is hashed or not replicated. It *exposes* if more is.</sub>";

@@ -213,7 +213,7 @@ describe("accepting drift makes the smallest edit, and the next report has no dr
         }
     });
     const left = await report();
-    expect([left.summary.update, byHandSteps(left)]).toEqual([0, []]);
+    expect([left.counts.update, byHandSteps(left)]).toEqual([0, []]);
 
     service.mutate(change);
     const drifted = await report();

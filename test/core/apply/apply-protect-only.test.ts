@@ -36,7 +36,7 @@ describe("--protect-only", () => {
         ?.map(({ address }) => address)
         .sort(),
     ).toEqual(held);
-    expect(planned.plan.summary).toMatchObject({ protects: 2, exposes: 0, create: 0 });
+    expect(planned.plan.counts).toMatchObject({ protects: 2, exposes: 0, create: 0 });
     expect(planned.plan.calls.planned).toEqual({ PATCH: 1 });
 
     const { code, result } = await at.apply("--protect-only");

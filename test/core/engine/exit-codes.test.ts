@@ -53,7 +53,7 @@ describe("the exit codes of plan and drift", () => {
   const failing: readonly [FailOn, Parameters<typeof plan>[0]][] = [
     ["changes", { items: [item()] }],
     ["drift", { steps: manual }],
-    ["exposes", { summary: { ...plan().summary, exposes: 1 } }],
+    ["exposes", { counts: { ...plan().counts, exposes: 1 } }],
     ["unmanaged", { unmanaged: { integrations: [], tags: [], columns: 1 } }],
     ["unverifiable", { steps: stepsFrom({ unseen: [{ address: "Asset/a", paths: ["/x"], reason: "x" }] }) }],
     ["manual", { steps: manual }],
@@ -61,8 +61,8 @@ describe("the exit codes of plan and drift", () => {
     ["warnings", { diagnostics: warning }],
   ];
   test.each<[FailOn, Parameters<typeof plan>[0]]>([
-    ["exposed", { summary: { ...plan({ kind: "DriftReport" }).summary, exposed: 1 } }],
-    ["stricter", { summary: { ...plan({ kind: "DriftReport" }).summary, stricter: 1 } }],
+    ["exposed", { counts: { ...plan({ kind: "DriftReport" }).counts, exposed: 1 } }],
+    ["stricter", { counts: { ...plan({ kind: "DriftReport" }).counts, stricter: 1 } }],
   ])("drift --fail-on %s", (name, part) => {
     expect(planExit(plan({ kind: "DriftReport", ...part }), [name])).toEqual({ code: 2, reasons: [name] });
     expect(planExit(plan({ kind: "DriftReport" }), [name])).toEqual({ code: 0, reasons: [] });

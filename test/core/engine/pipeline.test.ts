@@ -68,7 +68,7 @@ describe("a plan and a drift report", () => {
   test("contain everything that they can, and match their schemas", async () => {
     const { folder, env } = await project(everything, { guards: { maxExposedColumns: 0 } });
     const plan = await runCommand(["plan", "-o", "json", "-q"], folder, env);
-    expect(JSON.parse(plan.stdout).summary).toMatchObject({
+    expect(JSON.parse(plan.stdout).counts).toMatchObject({
       create: 1,
       update: 3,
       relate: 1,
@@ -106,7 +106,7 @@ spec: { name: PII, description: Contains personal data }
 `;
   const rows: readonly [sentence: string, change: Parameters<TestService["mutate"]>[0], code: number, summary: object, byHand?: number][] =
     [
-      ["none, although ids are not recorded yet", () => {}, 0, { bind: 2, noop: 1 }],
+      ["none, although ids are not recorded yet", () => {}, 0, { bind: 2, equal: 1 }],
       [
         "a column that was unhashed outside dimsync",
         ({ integrations }) => {
@@ -141,7 +141,7 @@ spec: { name: PII, description: Contains personal data }
     const before = service.state();
     const ran = await runCommand(["drift", "-o", "json", "-q"], folder, env);
     const report = JSON.parse(ran.stdout) as Plan;
-    expect(report).toMatchObject({ kind: "DriftReport", summary });
+    expect(report).toMatchObject({ kind: "DriftReport", counts: summary });
     expect(byHandSteps(report)).toHaveLength(byHand);
     expect(ran.code).toBe(code);
     expect(service.counts()).toEqual({ GET: service.requests.length });
@@ -190,7 +190,7 @@ spec: { name: PII, description: Contains personal data }
     const stricter = await run("--fail-on", "exposed");
     expect(JSON.parse(stricter.stdout)).toMatchObject({
       steps: expect.arrayContaining([expect.objectContaining({ changes: [expect.objectContaining({ risk: "stricter" })] })]),
-      summary: { exposed: 0, stricter: 1 },
+      counts: { exposed: 0, stricter: 1 },
       exit: { reasons: ["drift"] },
     });
     expect((await run("--fail-on", "stricter")).stdout).toContain('"stricter"');

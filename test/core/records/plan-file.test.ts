@@ -35,7 +35,7 @@ const plan: Plan = {
   policy: [],
   guards: [],
   diagnostics: [],
-  summary: { create: 0, update: 0, relate: 0, bind: 0, noop: 0, protects: 0, exposes: 0 },
+  counts: { create: 0, update: 0, relate: 0, bind: 0, equal: 0, protects: 0, exposes: 0 },
   exit: { code: 0, reasons: [] },
 };
 const result = {

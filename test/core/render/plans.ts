@@ -1,13 +1,13 @@
 import { changeCount } from "../../../src/core/model/changes.ts";
-import type { Change, PathChange, Plan, ReadyStep, Summary } from "../../../src/core/model/plan.ts";
+import type { Change, PathChange, Plan, PlanCounts, ReadyStep } from "../../../src/core/model/plan.ts";
 import { grouped } from "../../support/changes.ts";
 
-const nothing: Summary = {
+const nothing: PlanCounts = {
   create: 0,
   update: 0,
   relate: 0,
   bind: 0,
-  noop: 37,
+  equal: 37,
 };
 
 const reportRisks = { protects: "exposed", exposes: "stricter" } as const;
@@ -49,7 +49,7 @@ export function plan({ items: given = [], ...members }: Partial<Plan> & { readon
     policy: [],
     guards: [],
     diagnostics: [],
-    summary: {
+    counts: {
       ...nothing,
       create: of("create"),
       update: of("update"),

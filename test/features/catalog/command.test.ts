@@ -200,7 +200,7 @@ describe("unreviewed", () => {
     await run("apply", "--yes", "--allow", "maxExposedColumns=demo", "--allow", "maxChangedPercent=demo");
     addColumn(orders, nationalId);
     const made = await plan();
-    const { summary } = made;
+    const { counts } = made;
     expect(readySteps(made)).toMatchObject([
       {
         address: "Schemas/Orders",
@@ -216,7 +216,7 @@ describe("unreviewed", () => {
         ],
       },
     ]);
-    expect(summary).toMatchObject({ protects: 1, exposes: 0 });
+    expect(counts).toMatchObject({ protects: 1, exposes: 0 });
     const explained = await run("explain", "Schemas/Orders", nationalId.join("."));
     expect(explained.stdout).toMatch(/all +.*enabled: true.*\n.*unreviewed\.columns +.*enabled: false/u);
     expect((await run("apply", "--yes")).code).toBe(0);

@@ -23,7 +23,7 @@ export function isEmpty(plan: Plan): boolean {
 /** The summary of an empty plan. It only claims what the service shows. */
 export function emptyText(plan: Plan): string {
   const unverifiable = stepsOf(plan, "unseen").reduce((sum, { changes }) => sum + changes.length, 0);
-  const objects = counted(plan.summary.noop, "object");
+  const objects = counted(plan.counts.equal, "object");
   const no = plan.kind === "Plan" ? "No changes." : "No drift.";
   if (unverifiable === 0) return `${no} The account matches the manifests (${objects} compared).`;
   return `${no} As far as the service shows it, the account matches the manifests (${objects} in sync, ${counted(unverifiable, "value")} unverifiable).`;
@@ -39,23 +39,23 @@ const standings = [
 
 /** The whole plan in one line: "1 to create, 2 to update; 1 manual; 3 protect, 0 expose". */
 export function totalsText(plan: Plan): string {
-  const { summary } = plan;
-  const { protects = 0, exposes = 0, exposed = 0, stricter = 0 } = summary;
+  const { counts } = plan;
+  const { protects = 0, exposes = 0, exposed = 0, stricter = 0 } = counts;
   const steps =
     plan.kind === "Plan"
       ? countList([
-          [summary.create, "to create"],
-          [summary.update, "to update"],
-          [summary.relate, "to relate"],
-          [summary.unrelate ?? 0, "to detach"],
-          [summary.bind, "to bind"],
+          [counts.create, "to create"],
+          [counts.update, "to update"],
+          [counts.relate, "to relate"],
+          [counts.unrelate ?? 0, "to detach"],
+          [counts.bind, "to bind"],
         ])
       : countList([
-          [summary.create, "missing"],
-          [summary.update, summary.update === 1 ? "differs" : "differ"],
-          [summary.relate, summary.relate === 1 ? "tag relation missing" : "tag relations missing"],
-          [summary.unrelate ?? 0, summary.unrelate === 1 ? "tag relation not declared" : "tag relations not declared"],
-          [summary.bind, summary.bind === 1 ? "id not recorded" : "ids not recorded"],
+          [counts.create, "missing"],
+          [counts.update, counts.update === 1 ? "differs" : "differ"],
+          [counts.relate, counts.relate === 1 ? "tag relation missing" : "tag relations missing"],
+          [counts.unrelate ?? 0, counts.unrelate === 1 ? "tag relation not declared" : "tag relations not declared"],
+          [counts.bind, counts.bind === 1 ? "id not recorded" : "ids not recorded"],
         ]);
   const hasChanges = readySteps(plan).some((item) => changeCount(item) > 0);
   const risks = plan.kind === "Plan" ? `${protects} protect, ${exposes} expose` : `${exposed} exposed, ${stricter} stricter than desired`;
@@ -156,7 +156,7 @@ export function stateCounts(document: Document, changeCount: number): readonly S
     const open = endedSteps(document).filter((item) => !isDone(item)).length;
     return [{ label: "not done", count: open, part: "outcomes", isAlarm: open > 0 }, ...shared];
   }
-  const { exposes = 0, exposed = 0 } = document.summary;
+  const { exposes = 0, exposed = 0 } = document.counts;
   const alarms = isReport ? exposed : exposes;
   const unmanaged = unmanagedCounts(document.unmanaged);
   const { loosened = [] } = document;
