@@ -55,7 +55,7 @@ test("a saved plan's path is an output, and two commands of one step share its s
   await run("validate", "-C", "deploy", "-o", "github");
   const { code } = await run("plan", "-C", "deploy", "-o", "github", "--out", "plan.json");
   expect(code).toBe(0);
-  expect(read("summary")).toMatch(/## Validation[\s\S]*## Plan/u);
+  expect(read("summary")).toMatch(/## Validation[\s\S]*## `test`/u);
   expect(Object.fromEntries(outputsIn(read("output")))).toMatchObject({ has_changes: "true", plan_file: join(root, "deploy/plan.json") });
 });
 
@@ -129,6 +129,6 @@ test("a summary that is nearly full gets only what fits", async () => {
 test("outside GitHub the format writes no files", async () => {
   const { root, env } = await startProject();
   const { stdout } = await runCommand(["plan", "-C", "deploy", "-o", "github"], root, { [keyVariable]: env[keyVariable] ?? "" });
-  expect(stdout).toContain("::group::Plan for test");
+  expect(stdout).toContain("::group::test: ");
   expect(readFileSync(join(root, "summary"), "utf8") + readFileSync(join(root, "output"), "utf8")).toBe("");
 });

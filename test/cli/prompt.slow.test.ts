@@ -31,7 +31,7 @@ describe("the confirmation of apply", needs("script"), () => {
   test("shows the plan and the target first, and continues with y", async () => {
     const cwd = quickstart();
     const { code, screen } = await applyOnTerminal(cwd, "y\n");
-    expect(screen).toMatch(/Plan for demo.*Apply this to demo \(embedded:\.dimsync\/account\.json\)\? \[y\/N\]/su);
+    expect(screen).toMatch(/demo: .*Apply this to demo \(embedded:\.dimsync\/account\.json\)\? \[y\/N\]/su);
     expect(screen).toContain("9 done");
     // `script` says that its terminal has no columns.
     expect(screen).toContain("integrations, 2 tags, 45 columns (-v names them).");

@@ -27,9 +27,9 @@ const hasChanges = async (cwd: string): Promise<boolean> => (await dimsyncHere([
 describe("what cannot be written never ends an apply", () => {
   test.each(["a full disk", "no writer"] as const)("stderr, on %s: the result and the exit code are those of the apply", async (cause) => {
     const { code, stdout, cwd } = await runBroken(["apply", "--yes", "--debug"], "stderr", cause);
-    expect({ code, last: stdout.trim().split("\n").slice(-2)[0], isOpen: await hasChanges(cwd) }).toEqual({
+    expect({ code, last: stdout.trim().split("\n").at(-1), isOpen: await hasChanges(cwd) }).toEqual({
       code: 0,
-      last: "Apply: 9 done.",
+      last: expect.stringMatching(/^Sent: /u),
       isOpen: false,
     });
   });

@@ -43,7 +43,7 @@ test("the demo shows its steps in order, ends with 0, and leaves no files", asyn
     "✗ Policy/contact-is-hashed",
     "Exit 3 (policy, drift)",
     "$ dimsync plan --detailed-exitcode",
-    "Apply will send: 1 PATCH.",
+    "Apply sends 1 PATCH.",
     "$ dimsync apply --yes",
     "1 done",
     "$ dimsync plan --detailed-exitcode",

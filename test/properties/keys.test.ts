@@ -34,7 +34,7 @@ import type { Attribution, Cause, Change, ChangeFacts, DraftFacts, ReadyStep } f
 import type { Locate, Problem, SourceLocation } from "../../src/core/model/problem.ts";
 import { type Field, nodesAt, riskOf } from "../../src/core/model/schema-tree.ts";
 import type { Reads } from "../../src/core/model/service.ts";
-import { changesByRule, groupByRule } from "../../src/core/render/report/changes/rules.ts";
+import { type ChangeRow, changeRows } from "../../src/core/render/report/changes.ts";
 import { wordsOf } from "../../src/core/render/report/words.ts";
 import { draft } from "../core/engine/drafts.ts";
 import { compareFleet, config } from "../core/kinds/schema-config/fleet.ts";
@@ -576,55 +576,37 @@ const countBy = <T>(all: Iterable<T>, keyOf: (one: T) => string, sizeOf: (one: T
   return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-test("the rows of a report count each change once, with its own values, risk, rule, file and line", () => {
+test("the rows of a report count each change once, with its own value, risk, origin, rule, file and line", () => {
   const words = wordsOf("Plan");
   const levels = ["schema", "table", "column"];
+  const verbs: Readonly<Record<string, string>> = {
+    "hashed true": "hash",
+    "hashed false": "unhash",
+    "enabled true": "switch on",
+    "enabled false": "switch off",
+  };
   fc.assert(
     fc.property(fc.array(singlesOf(reportFacts), { minLength: 1, maxLength: 3 }), (all) => {
       const items = all.map((changes, index) => item({ address: `Schemas/shop-${index}`, changes: groupsOf(changes) }));
-      const singles = all.flatMap((changes, index) => changes.map((one) => ({ ...one, index })));
-      const keyOf = (field: string, { before, after, risk, cause, removed }: ChangeFacts): string =>
-        JSON.stringify([
-          field,
-          before ?? null,
-          after,
-          risk,
-          cause?.rule ?? null,
-          cause?.file ?? null,
-          cause?.line ?? null,
-          removed ?? null,
-        ]);
-      const groups = groupByRule(items);
-      expect(
-        countBy(
-          groups,
-          ({ path, facts }) => keyOf(path.slice(path.lastIndexOf("/") + 1), facts),
-          ({ count }) => count,
-        ),
-      ).toEqual(countBy(singles, ({ field, facts }) => keyOf(field, facts)));
-      const isOutside = ({ origin }: ChangeFacts): boolean => origin === "drift" || origin === "conflict";
-      for (const { path, facts, integrations, tables } of groups) {
-        const key = keyOf(path.slice(path.lastIndexOf("/") + 1), facts);
-        const own = singles.filter((one) => keyOf(one.field, one.facts) === key && isOutside(one.facts) === isOutside(facts));
-        expect(integrations.size).toBe(new Set(own.map(({ index }) => index)).size);
-        expect(tables.size).toBe(
-          new Set(own.filter(({ path: of }) => of.length === 3).map(({ index, path: [schema, name] }) => `${index} ${schema} ${name}`))
-            .size,
-        );
+      const singles = all.flatMap((changes, index) => changes.map((one) => ({ ...one, integration: `shop-${index}` })));
+      const placeOf = (cause: Cause | undefined) => [cause?.rule ?? null, cause?.file ?? null, cause?.line ?? null];
+      const keyOf = (verb: string, noun: string, isAlarm: boolean, cause: Cause | undefined): string =>
+        JSON.stringify([verb, noun, isAlarm, placeOf(cause)]);
+      const ofSingle = ({ field, path, facts }: (typeof singles)[number]): string => {
+        const isOutside = facts.origin === "drift";
+        const verb = `${verbs[`${field} ${String(facts.after)}`]}${isOutside ? " again" : ""}`;
+        return keyOf(verb, levels[path.length - 1] ?? "", facts.risk === "exposes", facts.cause);
+      };
+      const ofRow = ({ verb, noun, isAlarm, cause }: ChangeRow): string => keyOf(verb, noun, isAlarm, cause);
+      const rows = changeRows(items, words);
+      expect(countBy(rows, ofRow, ({ count }) => count)).toEqual(countBy(singles, ofSingle));
+      for (const row of rows) {
+        const own = singles.filter((one) => ofSingle(one) === ofRow(row));
+        const integrations = new Set(own.map(({ integration }) => integration));
+        expect(row.where.filter((name) => !integrations.has(name))).toEqual([]);
+        const removed = new Set(own.map(({ facts }) => facts.removed === undefined));
+        if (removed.size === 1 && !row.verb.endsWith(" again")) expect(row.why.includes("(removed here)")).toBe(removed.has(false));
       }
-      const textOf = (cause: Cause | undefined): string =>
-        cause === undefined
-          ? ""
-          : [...(cause.rule === undefined ? [] : [cause.rule]), cause.line === undefined ? cause.file : `${cause.file}:${cause.line}`].join(
-              ", ",
-            );
-      expect(
-        countBy(
-          changesByRule(items, words),
-          ({ decidedBy, risk, level }) => JSON.stringify([decidedBy, risk, level]),
-          ({ count }) => count,
-        ),
-      ).toEqual(countBy(singles, ({ path, facts }) => JSON.stringify([textOf(facts.cause), facts.risk, levels[path.length - 1]])));
     }),
     quick,
   );

@@ -60,7 +60,9 @@ const first = "**2 loosened; 0 protect, 4 expose.**\n\n### This pull request als
 const commented: Readonly<Record<string, Commented>> = {
   "first a policy that is gone": {
     change: { "manifests/policy.yaml": "# nothing\n" },
-    found: ["## Plan for `prod`: 1 loosened\n\n### This pull request also loosens (1)\n\n- `!` `Policy/pii-hashed` `policy-removed`"],
+    found: [
+      "## `prod`: this pull request changes nothing; 1 loosened\n\n### This pull request also loosens (1)\n\n- `!` `Policy/pii-hashed` `policy-removed`",
+    ],
     absent: ["no changes"],
   },
   "first an exemption of its own": {

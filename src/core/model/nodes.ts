@@ -35,7 +35,7 @@ export function nodeLists(nodes: Nodes): readonly { readonly above: readonly str
   );
 }
 
-export type Level = "schema" | "table" | "column";
+type Level = "schema" | "table" | "column";
 
 export function levelOf(nodes: Nodes): Level {
   if (isList(nodes)) return "schema";

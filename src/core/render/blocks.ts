@@ -8,15 +8,10 @@
 // it is ("folded": read on demand), not how one layout draws it. How much of a list each layout shows
 // is decided by the layout, in one table.
 //
-// The changes of items are blocks too (report/changes/groups.ts): what is grouped, counted, labelled and marked as a risk is
-// decided there, and a layout only arranges it.
 
-import type { Action } from "../model/plan.ts";
-import type { PlannedRequest } from "../model/service.ts";
+import type { JsonValue } from "../model/json/json.ts";
 import { moreOf } from "../text/lists.ts";
-import type { PathText } from "../text/paths.ts";
-import type { Traced } from "./report/attribution.ts";
-import type { WithChanges } from "./report/changes/changes.ts";
+import type { WithChanges } from "./report/changes.ts";
 
 /** How good the news is. A layout chooses the colour; it is never the only sign. */
 export type Tone = "bad" | "good" | "warn" | "info" | "quiet";
@@ -70,90 +65,14 @@ export interface Entry {
   readonly isBrief?: boolean;
   /** What changed, or would change, for those who ask. `isKey`: to understand the entry, one has to see it. */
   readonly changes?: { readonly of: WithChanges; readonly title: string; readonly isKey: boolean };
+  /** What is sent for it: the method and path, and the body. */
+  readonly requests?: readonly { readonly text: string; readonly body?: JsonValue | undefined }[];
   /** Lines of YAML, or of a diff. */
   readonly yaml?: readonly string[];
   /** To choose from, or to run in order. */
   readonly commands?: readonly string[];
   /** Whether a terminal lists it only with -v. */
   readonly isDetail?: boolean;
-}
-
-/** The changes of one item, or of many similar ones. */
-export interface ChangeBlock extends Required<Pick<Entry, "sign" | "tone" | "label" | "head">> {
-  readonly verb: Action;
-  /** "Schemas/orders", or "Schemas" for several integrations; raw. */
-  readonly address: string;
-  /** The resource of a relation; of a summary, what it stands for: "9 integrations:", "12 relations". */
-  readonly target: Line;
-  /** Whether it stands for several items, which are listed somewhere else. */
-  readonly isSummary: boolean;
-  /** Whether the head, trace and cause say everything. */
-  readonly isShort: boolean;
-  /** Of a short block, or what all names have in common. */
-  readonly trace: Traced;
-  /** "Orders was changed by dana@example.com, 2026-03-03 07:55 UTC", in a drift report; "" without such an event. */
-  readonly event: string;
-  readonly cause: string;
-  /** Of the rule of a short block. */
-  readonly reason: string;
-  /** Of similar items; raw. */
-  readonly names: readonly string[];
-  /** What each name is: "integration". */
-  readonly noun: string;
-  readonly lines: readonly ChangeLine[];
-  /** How many changes the lines leave out. */
-  readonly left: number;
-  /** Instead of lines, if there are many. */
-  readonly rules: readonly RuleChanges[];
-  /** What a reader must not miss; "" if there is nothing. */
-  readonly alert: string;
-  readonly calls: readonly CallGroup[];
-  /** Addresses of items that run first; raw. */
-  readonly after: readonly string[];
-}
-
-/** The risk of a change, and why it is made. Texts are without control characters. */
-export interface ChangeWhy {
-  readonly risk: string;
-  readonly isAlarm: boolean;
-  readonly trace: Traced;
-  /** The id of the rule; "" for a literal. */
-  readonly rule: string;
-  /** "pii-email, manifests/pii.yaml:9"; "manifests/pii.yaml:9" for a literal. */
-  readonly decidedBy: string;
-  /** "← label pii ← models/sources.yml", if the rule matches by a label. */
-  readonly label: string;
-  readonly reason: string;
-}
-
-/** One change. */
-export interface ChangeLine extends ChangeWhy {
-  readonly path: PathText;
-  /** "" if the object is new. */
-  readonly live: string;
-  readonly desired: string;
-  /** Whether a value is a secret's source, which must not be shortened. */
-  readonly isSecret: boolean;
-}
-
-/** The changes of one rule with the same effect, in all integrations. */
-export interface RuleChanges extends ChangeWhy {
-  /** "hash 312 columns in 87 tables of 9 integrations"; a report adds the values instead of a verb. */
-  readonly what: string;
-  readonly count: number;
-  /** Of each change: "column". */
-  readonly level: string;
-  /** "shop-01 public.users.email" of the first changes; without the integration if there is only one. */
-  readonly examples: readonly string[];
-}
-
-/** Requests with the same method and path, or only the same method. */
-export interface CallGroup {
-  /** "2 ×"; "" for a single one. */
-  readonly times: string;
-  /** "PATCH /v1/tags/t-3"; raw. */
-  readonly text: string;
-  readonly requests: readonly PlannedRequest[];
 }
 
 export interface Section {
@@ -165,10 +84,10 @@ export interface Section {
   /** Instead of the count in a terminal: what it means or what shows more. */
   readonly aside?: string;
   /**
-   * What it is to the reader. `decision`: what to do now. `cause`: why entries of other sections are missing. `result`:
+   * What it is to the reader. `decision`: what to do now. `cause`: why entries of other sections are missing. `changes`: what differs. `result`:
    * what the command did. `attention`: read it before the changes. `work`: left to do. `rest`: for the record.
    */
-  readonly part: "decision" | "cause" | "result" | "attention" | "work" | "rest";
+  readonly part: "decision" | "cause" | "changes" | "result" | "attention" | "work" | "rest";
   readonly entries: readonly Entry[];
   /** What each entry is: "warning". */
   readonly noun?: string;
@@ -239,10 +158,6 @@ export const listLine = (names: readonly string[], draw: (name: string) => Span,
   ...names.slice(0, most).flatMap((one, index) => (index === 0 ? [draw(one)] : [",", draw(one)])),
   ...(names.length > most ? [muted(moreOf(names.length - most, one))] : []),
 ];
-
-/** What follows the head of a block: "9 integrations: a, b, c and 6 more integrations". Names of a short block are below it. */
-export const besideHead = ({ target, names, noun, isShort }: ChangeBlock, most?: number): Line =>
-  isShort ? target : [...target, ...listLine(names, id, { one: noun, most })];
 
 /** The cells of the columns that are filled in any row; to apply to the heads and to each row. */
 export function filledColumns<T>(rows: readonly (readonly T[])[], isEmpty: (cell: T) => boolean): <C>(cells: readonly C[]) => readonly C[] {

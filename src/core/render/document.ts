@@ -7,10 +7,8 @@ export interface RenderOptions {
   readonly color: boolean;
   /** Columns of the terminal; 100 if unknown. */
   readonly width?: number;
-  /** Full detail: no grouping, no shortened values, request bodies. */
+  /** Full detail: each change, no shortened values, request bodies. */
   readonly verbose: boolean;
-  /** Markdown: group the changes by the rule that is their cause, however few there are. */
-  readonly byRule?: boolean;
   /** Maximum length of a Markdown document in characters (UTF-16 units). Default: 60 000. */
   readonly budget?: number;
   /**

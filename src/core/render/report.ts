@@ -1,18 +1,19 @@
 import type { ExitCode } from "../model/exit.ts";
 import type { GuardFinding } from "../model/findings.ts";
-import { endedSteps, type Plan, type ReadyStep, type Result, readySteps, stepsOf, type Validation } from "../model/plan.ts";
+import { endedSteps, type Plan, type Result, readySteps, stepsOf, type Validation } from "../model/plan.ts";
 import { visible } from "../text/control-characters.ts";
 import { callsText } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
 import { forTarget } from "../text/shell.ts";
-import type { ChangeBlock, Section } from "./blocks.ts";
+import type { Entry, Section } from "./blocks.ts";
 import type { Document, RenderOptions } from "./document.ts";
-import { changeBlocks, changeCount, type Grouping, groupingOf } from "./report/changes/groups.ts";
+import { changesSection, detailEntries } from "./report/changes.ts";
 import { exitText } from "./report/exits.ts";
+import { contentText } from "./report/headline.ts";
 import { isDeclined, isDone, outcomesText } from "./report/outcomes.ts";
 import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
 import { sectionsOf } from "./report/sections.ts";
-import { emptyText, isEmpty, type StateCount, stateCounts, totalsText, validationText } from "./report/totals.ts";
+import { emptyText, isEmpty, type StateCount, stateCounts, validationText } from "./report/totals.ts";
 import { type WayOut, waysOut } from "./report/ways-out.ts";
 import { type Words, wordsOf } from "./report/words.ts";
 
@@ -36,17 +37,15 @@ export interface Report {
   readonly guards: readonly GuardFinding[];
   /** What lets apply run a refused plan, besides a change of the manifests. */
   readonly waysOut: readonly WayOut[];
-  readonly changeBlocks: readonly ChangeBlock[];
-  readonly changes: number;
-  /** Unless it is none, single changes are not visible. */
-  readonly grouping: Grouping;
+  /** What differs; none for a result and a validation. */
+  readonly changes: Section;
+  /** Each item with its changes and requests, for those who ask. */
+  readonly details: readonly Entry[];
   /** The most important numbers, the worst first. */
   readonly counts: readonly StateCount[];
-  /** What the blocks of changes are made of, for layouts that show every change. */
-  readonly items: readonly ReadyStep[];
   /** Everything but the head, the changes and the end, in the order of a page. */
   readonly sections: readonly Section[];
-  /** "Apply will send: 1 PATCH.", "Read with 41 GET." */
+  /** "Apply sends 1 PATCH.", "Read with 41 GET." */
   readonly calls: readonly string[];
   /** "Exit 2 (drift): …"; "" for 0. */
   readonly exit: string;
@@ -74,27 +73,23 @@ interface Headline {
   readonly isSentence: boolean;
 }
 
-/** `byRule` groups the changes by rule, however few there are. */
-export function reportOf(document: Document, options: RenderOptions, byRule = false): Report {
+export function reportOf(document: Document, options: RenderOptions): Report {
   const { kind } = document;
   const items = kind === "Result" || kind === "Validation" ? [] : readySteps(document);
   const named = (command: string): string => ("target" in document ? forTarget(command, document) : command);
   const words = { ...wordsOf(kind), command: named(wordsOf(kind).command) };
   const target = kind === "Validation" ? "" : document.target;
-  const grouping = items.length === 0 ? "none" : byRule ? "rule" : groupingOf(items, options.verbose);
-  const changes = changeCount(items);
+  const changes = changesSection(items, words, options.verbose);
   return {
     ...noContent,
-    ...contentOf(document),
+    ...contentOf(document, options),
     words,
     title: target === "" ? words.title : `${words.title} ${words.preposition} ${target}`,
     target,
-    counts: stateCounts(document, changes),
-    items,
-    changeBlocks: changeBlocks(items, words, grouping),
+    counts: stateCounts(document, changes.count),
     changes,
-    grouping,
-    sections: sectionsOf(document, options, byRule).map((section) => withCommands(section, named)),
+    details: detailEntries(items),
+    sections: sectionsOf(document, options).map((section) => withCommands(section, named)),
   };
 }
 
@@ -120,7 +115,7 @@ const noContent: OwnContent = {
 
 type Content = Pick<Report, "headline"> & Partial<OwnContent>;
 
-function contentOf(document: Document): Content {
+function contentOf(document: Document, options: RenderOptions): Content {
   if (document.kind === "Validation") return { headline: validationHeadline(document) };
   const { kind, account, tool } = document;
   const about = { account, tool: `${tool.name} ${tool.version}` };
@@ -147,7 +142,7 @@ function contentOf(document: Document): Content {
     refusals: refusalsOf(document),
     waysOut: waysOut(document),
     limits: limitsOf(document),
-    calls: kind === "Plan" && !isEmpty(document) ? [`Apply will send: ${sentText(calls)}.`, read] : [read],
+    calls: [...(kind === "Plan" && !isEmpty(document) ? [`Apply sends ${sentText(calls)}.`] : []), ...(options.verbose ? [read] : [])],
   };
 }
 
@@ -170,7 +165,7 @@ const commitText = ({ commit, dirty, untracked = [] }: NonNullable<Plan["git"]>)
 function planHeadline(plan: Plan): Headline {
   const isReport = plan.kind === "DriftReport";
   if (isEmpty(plan)) return { word: isReport ? "no drift" : "no changes", tone: "good", text: emptyText(plan), isSentence: true };
-  const counts = { text: `${totalsText(plan)}.`, isSentence: false };
+  const counts = { text: `${contentText(plan)}.`, isSentence: false };
   if (plan.exit.code === 1) return { word: "error", tone: "bad", ...counts };
   if (!isReport && refusalTitle(plan) !== "") return { word: "refused", tone: "bad", ...counts };
   return { word: leadingState(plan), tone: "warn", ...counts };

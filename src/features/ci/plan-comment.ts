@@ -4,7 +4,6 @@ import type { RenderOptions } from "../../core/render/document.ts";
 import { code, details, prose } from "../../core/render/markdown/escape.ts";
 import { renderMarkdown } from "../../core/render/markdown/index.ts";
 import { isEmpty, summaryLine } from "../../core/render/report/totals.ts";
-import { joinParts } from "../../core/text/lists.ts";
 import { cutMiddle } from "../../core/text/values.ts";
 import type { TargetSection } from "./comments.ts";
 import type { FailedTarget } from "./job.ts";
@@ -26,16 +25,10 @@ interface SectionOptions {
 /** The section of a plan; an empty plan is collapsed. */
 export function planSection({ git, ...given }: Plan, { room, touches, head }: SectionOptions): SectionContent {
   const plan: Plan = git === undefined ? given : { ...given, git: { ...git, commit: head ?? git.commit } };
-  const legend = legendOf(plan);
-  const options = { color: false, verbose: false, budget: room - legend.length - 300, ...(touches === undefined ? {} : { touches }) };
-  const text = joinParts([renderMarkdown(plan, options).trim(), legend], "\n\n");
+  const options = { color: false, verbose: false, budget: room - 300, ...(touches === undefined ? {} : { touches }) };
+  const text = renderMarkdown(plan, options).trim();
   return isEmpty(plan) ? { text: details(prose(summaryLine(plan)), text), isEmpty: true } : { text, isEmpty: false };
 }
-
-const legendOf = ({ counts: { protects = 0, exposes = 0 } }: Plan): string =>
-  protects + exposes === 0
-    ? ""
-    : "<sub>A change *protects* if less data is readable after apply, because it is hashed or not replicated. It *exposes* if more is.</sub>";
 
 /** The section of what apply did after the merge, or of the plan that it did not apply. */
 export const resultSection = (document: Plan | Result, room: number): SectionContent => ({

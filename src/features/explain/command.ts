@@ -7,7 +7,7 @@ import type { ExitCode } from "../../core/model/exit.ts";
 import { isObject } from "../../core/model/json/json.ts";
 import { placeText } from "../../core/model/problem.ts";
 import { type Entry, muted, name, type Section, untitled } from "../../core/render/blocks.ts";
-import { labelText } from "../../core/render/report/changes/changes.ts";
+import { labelText } from "../../core/render/report/changes.ts";
 import { notKeptText } from "../../core/render/report/not-kept.ts";
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";

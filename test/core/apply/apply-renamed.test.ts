@@ -27,7 +27,7 @@ describe("a manifest whose name changed", () => {
       { verb: "bind", address: "Asset/vault", liveId: id, renamedFrom: "Asset/vault4", requests: [] },
     ]);
     expect(unseenSteps(plan)).toEqual([]);
-    expect((await at.run(["plan", "--no-color", "-q"])).stdout).toContain(`= Asset/vault   (${id}), renamed from Asset/vault4\n`);
+    expect((await at.run(["plan", "--no-color", "-q"])).stdout).toContain(`record id   Asset/vault, renamed from Asset/vault4   ${id}\n`);
     const { code, result } = await at.apply();
     expect(code).toBe(0);
     expect(result.bindings).toEqual({ "Asset/vault": id });

@@ -90,7 +90,7 @@ const items = ({ stdout }: Ran) =>
 describe("a kind that is added with a folder, a schema and one line in the registry", () => {
   test("is created, compared and updated", async () => {
     const { run, write, notes } = await newProject("{ text: hello }");
-    expect((await run("plan", "-q", "--no-color")).stdout).toContain(
+    expect((await run("plan", "-q", "-v", "--no-color")).stdout).toContain(
       '+ Note/hello\n    text   "hello"   manifests/note.yaml:4\n    ↳ POST /v1/notes\n',
     );
     expect((await run("apply", "--yes", "-q")).code).toBe(0);

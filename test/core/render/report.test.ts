@@ -2,15 +2,14 @@ import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../../src/core/model/findings.ts";
 import type { Plan, ReadyStep } from "../../../src/core/model/plan.ts";
 import type { Entry } from "../../../src/core/render/blocks.ts";
-import { textOf } from "../../../src/core/render/blocks.ts";
+import { lineText, textOf } from "../../../src/core/render/blocks.ts";
 import type { RenderOptions } from "../../../src/core/render/document.ts";
-import { renderHtml } from "../../../src/core/render/html/index.ts";
 import { renderers } from "../../../src/core/render/index.ts";
 import { renderMarkdown } from "../../../src/core/render/markdown/index.ts";
 import { unmanagedCounts } from "../../../src/core/render/report/unmanaged.ts";
 import { reportOf } from "../../../src/core/render/report.ts";
 import { renderHuman } from "../../../src/core/render/terminal/index.ts";
-import { endedFrom, outcomes, readySteps, stepsFrom } from "../../support/steps.ts";
+import { endedFrom, outcomes, stepsFrom } from "../../support/steps.ts";
 import { fleetPlan } from "./fleet-plan.ts";
 import { fullPlan, planOfColumns } from "./full-plan.ts";
 import { change, item, plan } from "./plans.ts";
@@ -19,12 +18,11 @@ import { fullResult } from "./results.ts";
 const plain = { color: false, verbose: false };
 const entriesOf = (section: string, document: Plan, options: RenderOptions = plain): readonly Entry[] =>
   reportOf(document, options).sections.find((one) => one.id === section)?.entries ?? [];
-const ofChanges = (count: number) =>
-  plan({
-    items: [item({ changes: Array.from({ length: count }, (_, index) => change({ path: `/schemas/public/tables/t${index}/enabled` })) })],
-  });
 
-test("what one user changed in the account is one line, however many columns it is", () => {
+const rowsOf = (document: Plan, options: RenderOptions = plain): readonly string[] =>
+  reportOf(document, options).changes.entries.map(({ head }) => head.map((line) => lineText(line, textOf)).join(" | "));
+
+test("what one user changed in the account is one row, however many columns it is", () => {
   const attribution = {
     actor: "dana@example.com",
     at: "2026-03-03T07:55:00Z",
@@ -32,89 +30,118 @@ test("what one user changed in the account is one line, however many columns it 
     event: "Schema changed",
     own: false,
   } as const;
-  const paths = Array.from({ length: 100_000 }, (_, index) => `/schemas/public/tables/t/columns/c${index}/hashed`);
-  const [entry] = entriesOf(
-    "outside",
-    plan({ items: [item({ changes: paths.map((path) => change({ path, origin: "drift", attribution })) })] }),
-  );
-  expect(entry?.rows).toHaveLength(1);
-  expect(textOf(entry?.rows?.[0]?.[0]?.[0] ?? "")).toMatch(
-    /public\.t\.c0 hashed.* and 99,?99\d more values; changed by dana@example\.com/u,
-  );
+  const nodes = { public: { t: Array.from({ length: 100_000 }, (_, index) => `c${index}`) } };
+  const entry = {
+    field: "hashed",
+    before: false,
+    after: true,
+    risk: "protects",
+    count: 100_000,
+    nodes,
+    origin: "drift",
+    attribution,
+  } as const;
+  expect(rowsOf(plan({ items: [item({ changes: [entry] })] }))).toEqual([
+    "hash again | t.c0, t.c1 and more (100000 columns in all) | orders | changed by dana@example.com, 2026-03-03 07:55 UTC",
+  ]);
 });
 
-describe("changes are grouped by rule", () => {
-  test.each([
-    [29, false],
-    [30, true],
-  ])("%i changes: %s", (count, expected) => {
-    const report = reportOf(ofChanges(count), plain);
-    expect(report.grouping).toBe(expected ? "rule" : "none");
-    expect(report.changeBlocks.map(({ rules, lines }) => [rules.length > 0, lines.length > 0])).toEqual([[expected, !expected]]);
-  });
+describe("equal changes are one row", () => {
+  const columns = (...names: readonly string[]) =>
+    ({ field: "hashed", before: false, after: true, risk: "protects", count: names.length, nodes: { public: { users: names } } }) as const;
+  const rule = { rule: "pii", reason: "register 12", file: "manifests/pii.yaml", line: 9 };
+  const of = (integration: string, ...changes: ReadyStep["changes"]): ReadyStep =>
+    item({ id: integration, address: `Schemas/${integration}`, changes });
 
-  test("not with -v", () => {
-    expect(reportOf(ofChanges(300), { ...plain, verbose: true }).grouping).toBe("none");
-  });
-
-  test.each([
-    ["three are listed", 3, 4, []],
-    ["four are one", 4, 2, ["4 integrations:"]],
-    ["ten are one", 10, 2, ["10 integrations:"]],
-  ])("of equal ones, however few changes the plan has, %s", (_sentence, count, blocks, targets) => {
-    const equal = Array.from({ length: count }, (_, index) =>
-      item({ id: `i${index}`, address: `Schemas/shop-${index}`, changes: readySteps(ofChanges(1))[0]?.changes ?? [] }),
-    );
-    const other = item({ id: "other", address: "Schemas/other", changes: readySteps(ofChanges(2))[0]?.changes ?? [] });
-    const { changeBlocks } = reportOf(plan({ items: [...equal, other] }), plain);
-    expect(changeBlocks).toHaveLength(blocks);
-    expect(changeBlocks.flatMap(({ isSummary, target }) => (isSummary ? target : [])).map(textOf)).toEqual(targets);
-    expect(reportOf(plan({ items: [...equal, other] }), { ...plain, verbose: true }).changeBlocks).toHaveLength(count + 1);
-  });
-
-  test("over all integrations, columns that become readable first", () => {
-    const [block] = reportOf(fleetPlan(), plain).changeBlocks;
-    expect(block?.alert).toBe("2 columns become readable (newly replicated or no longer hashed): shop-00 (1), shop-01 (1).");
-    expect(block?.rules.map(({ what, isAlarm }) => [what, isAlarm])).toEqual([
-      ["unhash 2 columns in 2 tables of 2 integrations", true],
-      ["hash 312 columns in 87 tables of 9 integrations", false],
-      ["disable 9 tables of 9 integrations", false],
-      ["hash 9 columns in 9 tables of 9 integrations", false],
+  test("of several columns and integrations", () => {
+    const change = { ...columns("email", "phone"), cause: rule };
+    expect(rowsOf(plan({ items: [of("a", change), of("b", change), of("c", change), of("d", change)] }))).toEqual([
+      "hash | users.email, users.phone | a, b, c and 1 more integration | rule pii: register 12",
     ]);
   });
 
-  test("of one integration, whose name is in the heading and not repeated below", () => {
-    const [block] = reportOf(plan({ items: [item({ ...readySteps(ofChanges(30))[0], exposedColumns: 2 })] }), plain).changeBlocks;
-    expect(block?.alert).toBe("2 columns become readable (newly replicated or no longer hashed).");
+  test("and apart if the integrations, the rule, the risk or who made it differ", () => {
+    const dana = { actor: "dana@example.com", at: "2026-03-03T07:55:00Z", confidence: "exact", event: "un-hashed", own: false } as const;
+    const items = [
+      of("a", { ...columns("email"), cause: rule }, { ...columns("phone"), cause: { ...rule, rule: "fax", line: 12 } }),
+      of(
+        "b",
+        { ...columns("email"), cause: rule },
+        { ...columns("name"), cause: rule },
+        { ...columns("city"), origin: "drift", attribution: dana, before: false },
+      ),
+      of("c", { ...columns("note"), before: true, after: false, risk: "exposes", cause: rule }),
+    ];
+    expect(rowsOf(plan({ items }))).toEqual([
+      "unhash (exposes) | users.note | c | pii, manifests/pii.yaml:9: register 12",
+      "hash | users.email | a, b | rule pii: register 12",
+      "hash | users.name | b | rule pii: register 12",
+      "hash | users.phone | a | rule fax: register 12",
+      "hash again | users.city | b | un-hashed by dana@example.com, 2026-03-03 07:55 UTC",
+    ]);
   });
 
-  test("in HTML with ten integrations, where a terminal has room for three", () => {
-    const [, heading = ""] = /<h3>(.*?)<\/h3>/su.exec(renderHtml(fleetPlan(), plain)) ?? [];
-    expect(heading.replaceAll(/<[^>]*>/gu, "")).toMatch(/^Schemas 9 integrations: shop-00, .*, shop-08$/u);
-    expect(renderHuman(fleetPlan(), plain)).toContain("9 integrations: shop-00, shop-01, shop-02 and 6 more integrations\n");
+  test("with the schema if there are several", () => {
+    const other = { ...columns("email"), nodes: { sales: { users: ["email"] } } };
+    expect(rowsOf(plan({ items: [of("a", columns("email"), other)] }))).toEqual(["hash | public.users.email, sales.users.email | a | "]);
   });
 
-  test.each(["human", "markdown", "html"] as const)(
-    "%s names what becomes readable, the line of a literal, examples and the order",
-    (format) => {
-      const shown = (document: Plan): string => renderers[format](document, { ...plain, width: 200 }).replaceAll(/<[^>]*>|[`*]/gu, "");
-      expect(shown(fleetPlan())).toContain("2 columns become readable (newly replicated or no longer hashed): shop-00 (1), shop-01 (1).");
-      expect(shown(fleetPlan())).toContain("manifests/shops.yaml:40");
-      expect(shown(fleetPlan())).toContain("shop-00 public.t0.email_2 and 309 more columns");
-      expect(shown(fullPlan)).toContain("POST /v1/integrations, after Asset/warehouse");
-    },
-  );
-
-  test.each(["human", "markdown"] as const)("each change is in %s once", (format) => {
-    const text = renderers[format](planOfColumns(40), plain);
-    expect(text.match(/email_7\b/gu) ?? []).toHaveLength(0);
-    expect(text.match(/contact\b/gu)).toHaveLength(1);
-    expect(text.match(/hash 40 columns/gu)).toHaveLength(1);
+  test("in a report by what changed: the account, the manifests, or that is unknown", () => {
+    const exposed = { risk: "exposed" } as const;
+    const items = [
+      of(
+        "a",
+        { ...columns("a"), ...exposed, origin: "drift" },
+        { ...columns("b"), ...exposed, origin: "config" },
+        { ...columns("c"), ...exposed },
+      ),
+      of("b", { ...columns("d"), field: "enabled", before: true, after: false, ...exposed, origin: "drift" }),
+    ];
+    expect(rowsOf(plan({ kind: "DriftReport", items })).map((row) => row.split(" | ").slice(0, 2).join(" "))).toEqual([
+      "no longer hashed users.a",
+      "not hashed yet users.b",
+      "not hashed users.c",
+      "now replicated users.d",
+    ]);
   });
 
-  test("many ids to record are counted", () => {
+  test("over all integrations, columns that become readable first", () => {
+    expect(rowsOf(fleetPlan()).slice(0, 2)).toEqual([
+      "unhash (exposes) | orders.contact | shop-00, shop-01 | contact-readable, manifests/shops.yaml:12: DPIA-41",
+      "hash | t0.email_0, t0.email_1 and 30 more columns | shop-00, shop-01, shop-02 and 6 more integrations | rule pii-email: GDPR register 12",
+    ]);
+  });
+
+  test("and each one with its requests with -v", () => {
+    const text = renderHuman(planOfColumns(40), { ...plain, verbose: true });
+    expect(text.match(/^ +public\.\S+ hashed /gmu)).toHaveLength(41);
+    expect(renderHuman(fullPlan, { ...plain, verbose: true })).toContain("POST /v1/integrations, after Asset/warehouse");
+    expect(renderHuman(fullPlan, plain)).not.toContain("POST /v1");
+  });
+
+  test("of ids to record", () => {
     const binds = Array.from({ length: 40 }, (_, index) => item({ id: `i${index}`, address: `Tag/t${index}`, verb: "bind" }));
-    expect(renderers.human(plan({ items: binds }), plain)).toMatch(/^= 40 ids to record\n {4}Tag\/t0, Tag\/t1, Tag\/t2 and 37 more ids$/mu);
+    expect(rowsOf(plan({ items: binds }))).toEqual(["record id | Tag/t0, Tag/t1 and 38 more ids |  | "]);
+  });
+
+  test("of the relations of a tag", () => {
+    const cause = { file: "manifests/tags.yaml", line: 4, reason: "what it hides can become readable" };
+    const relation = (id: string, verb: "relate" | "unrelate"): ReadyStep =>
+      item({
+        ...{ id, address: `Tag/gold#${id}`, verb },
+        changes: [
+          change({ path: `/taggedResources/${id}`, before: id, after: null, risk: verb === "relate" ? "neutral" : "exposes", cause }),
+        ],
+      });
+    const items = [relation("a", "relate"), ...["b", "c", "d", "e"].map((id) => relation(id, "unrelate"))];
+    expect(rowsOf(plan({ items }))).toEqual([
+      "detach (exposes) | Tag/gold | b, c, d and 1 more resource | manifests/tags.yaml:4: what it hides can become readable",
+      "attach | Tag/gold | a | manifests/tags.yaml:4: what it hides can become readable",
+    ]);
+    expect(rowsOf(plan({ kind: "DriftReport", items })).map((row) => row.split(" | ")[0])).toEqual([
+      "not attached",
+      "attached, not declared",
+    ]);
   });
 });
 
@@ -198,53 +225,34 @@ describe("policy findings", () => {
 test("the page and the text count the same unmanaged objects and columns", () => {
   const unmanaged = { integrations: [{ id: "9a", name: "Old" }], tags: [{ id: "t", name: "temp" }], columns: 612 };
   expect(unmanagedCounts(unmanaged)).toEqual({ objects: 2, columns: 612 });
-  expect(renderers.human(plan({ unmanaged }), plain)).toContain("Not managed by any manifest: 1 integration, 1 tag, 612 columns");
+  expect(renderers.human(plan({ unmanaged }), { ...plain, verbose: true })).toContain(
+    "Not managed by any manifest: 1 integration, 1 tag, 612 columns",
+  );
   const page = renderers.html(plan({ unmanaged }), plain).replaceAll(/<[^>]*>/gu, "");
   expect(page).toContain("2 unmanaged objects");
   expect(page).toContain("612 unmanaged columns");
 });
 
-test("a missing tag relation says what lacks the tag, that it is missing, and who removed it", () => {
+test("a missing tag relation says what lacks the tag, and who removed it", () => {
   const attribution = { actor: "dana@example.com", at: "2026-03-03T07:55:00Z", confidence: "exact" as const, event: "x", own: false };
-  const after = { resourceType: "Integration", name: "billing" };
-  const relation = (id: string): ReadyStep =>
-    item({
-      ...{ id, address: `Tag/gold#${id}`, verb: "relate", liveId: "t-3", liveName: "Gold" },
-      changes: [change({ path: `/taggedResources/${id}`, after, risk: "neutral", origin: "drift", attribution })],
-      requests: [{ method: "POST", path: "/v1/tags/t-3/relation", body: { resourceId: id, resourceType: "Integration" } }],
-    });
-  const report = plan({ kind: "DriftReport", items: [relation("b27d")] });
-  const options = { color: false, verbose: false };
-  expect(renderHuman(report, { ...options, width: 120 })).toContain(
-    "missing on Integration billing (b27d)   drift; changed by dana@example.com, 2026-03-03",
-  );
-  expect(renderMarkdown(report, options)).toContain(
-    "(`t-3`) missing on Integration `billing` (`b27d`) (`pii-email, manifests/pii.yaml:9`); GDPR register 12; drift; changed by dana&#64;&#8203;example.com, 2026-03-03 07:55 UTC",
-  );
-  expect(renderHtml(report, options)).toMatch(
-    /<h4><strong>Tag\/gold#b27d<\/strong> .* is missing on Integration <code>billing<\/code> <code>b27d<\/code><\/h4>/u,
-  );
-  expect(renderers.github(report, options)).toContain(
-    "Tag/gold#b27d is missing on Integration billing (b27d); drift; changed by dana@example.com, 2026",
-  );
-  const many = plan({ kind: "DriftReport", items: ["a", "b", "c", "d"].map(relation) });
-  expect(renderMarkdown(many, { ...options, byRule: true })).toContain(
-    "4 missing relations (`pii-email, manifests/pii.yaml:9`): `billing (a)`, `billing (b)`, `billing (c)` and 1 more relation; GDPR register 12; drift; changed by dana",
-  );
-});
-
-test.each(["human", "markdown", "html"] as const)("%s has the risk, the line and the reason of many relations to remove", (format) => {
-  const cause = { file: "manifests/tags.yaml", line: 4, reason: "what it hides can become readable" };
-  const items = ["a", "b", "c", "d"].map((id) =>
-    item({
-      ...{ id, address: `Tag/gold#${id}`, verb: "unrelate" },
-      changes: [change({ path: `/taggedResources/${id}`, before: id, after: null, risk: "exposes", cause })],
-    }),
-  );
-  const text = renderers[format](plan({ items: [...items, ...items, ...items, ...items, ...items, ...items, ...items, ...items] }), plain);
-  expect(text).toContain("32 relations to remove");
-  expect(text).toContain("32 expose: what it hides can become readable.");
-  expect(text).toContain("manifests/tags.yaml:4");
+  const relation = item({
+    ...{ id: "b27d", address: "Tag/gold#b27d", verb: "relate", liveId: "t-3", liveName: "Gold" },
+    changes: [
+      change({
+        path: "/taggedResources/b27d",
+        after: { resourceType: "Integration", name: "billing" },
+        risk: "neutral",
+        origin: "drift",
+        attribution,
+      }),
+    ],
+    requests: [{ method: "POST", path: "/v1/tags/t-3/relation", body: { resourceId: "b27d", resourceType: "Integration" } }],
+  });
+  const report = plan({ kind: "DriftReport", items: [relation] });
+  expect(rowsOf(report)).toEqual([
+    "not attached | Tag/gold | billing (b27d) | changed by dana@example.com, 2026-03-03 07:55 UTC; rule pii-email: GDPR register 12",
+  ]);
+  expect(renderers.github(report, plain)).toContain("billing (b27d) Tag/gold: not attached (changed by dana@example.com, 2026");
 });
 
 test("what an item comes after is named once, without the record of its own id", () => {
@@ -255,7 +263,7 @@ test("what an item comes after is named once, without the record of its own id",
     named("patch", "Integration/orders", ["bind"]),
     named("schemas", "Schemas/orders", ["bind", "patch"]),
   ];
-  const text = renderHuman(plan({ items }), { ...plain, width: 200 });
+  const text = renderHuman(plan({ items }), { ...plain, width: 200, verbose: true });
   expect(text.match(/, after .*/gu)).toEqual([", after Integration/orders"]);
 });
 

@@ -107,9 +107,9 @@ describe("the three jobs", () => {
     expect(first.outputs).toMatchObject({
       has_changes: "true",
       exit_code: "0",
-      summary_line: expect.stringContaining("Plan for prod: 2 to create"),
+      summary_line: expect.stringContaining("prod: 2 to create"),
     });
-    expect(first.summary).toContain("## Plan for `prod`");
+    expect(first.summary).toContain("## `prod`: ");
     expect(comments()).toHaveLength(1);
     expect(comments()[0]?.body).toContain("Integration/returns");
     expect(comments()[0]?.body).not.toContain("phone");
@@ -148,7 +148,7 @@ describe("the three jobs", () => {
     expect(drifted.code, drifted.log).toBe(0);
     expect(drifted.outputs).toMatchObject({ exit_code: "2", has_changes: "true" });
     expect(github.issues).toMatchObject([
-      { state: "open", title: expect.stringContaining("Drift for prod"), body: expect.stringContaining("email") },
+      { state: "open", title: expect.stringMatching(/^prod: /u), body: expect.stringContaining("email") },
     ]);
     const byHand = { target: "prod", reason: "the column is personal" };
     const reverted = await job({ way, task: "apply", branch: "main", secrets, byHand });
@@ -167,7 +167,7 @@ describe("the three jobs", () => {
     repository.commit("feature", { "manifests/returns.yaml": `${returns}---\n${lake}` });
     const planned = await job({ way, task: "plan", branch: "feature" });
     expect(planned.code, planned.log).toBe(0);
-    expect(planned.summary).toContain("## Plan for `prod`");
+    expect(planned.summary).toContain("## `prod`: ");
     expect(github.comments.get(7)).toEqual([expect.objectContaining({ body: expect.stringContaining("Integration/returns") })]);
     expect(Object.keys(service.counts())).toEqual(["GET"]);
 
@@ -220,7 +220,7 @@ describe("the three jobs", () => {
     writeFileSync(join(repository.remote, "hooks/pre-receive"), "#!/bin/sh\ntouch pushed\nexit 1\n", { mode: 0o755 });
     const run = await job({ way: "the workflows of init", task: "plan", branch: "dependabot", author: "Dependabot", hasReadKey: true });
     expect(run.code, run.log).toBe(0);
-    expect(run.summary).toContain("## Plan for `prod`");
+    expect(run.summary).toContain("## `prod`: ");
     expect([existsSync(join(repository.remote, "pushed")), github.calls]).toEqual([false, []]);
   });
 
@@ -371,7 +371,7 @@ test("two accounts with keys of their own: planned in one job, applied in order 
 
   repository.commit("feature", { "manifests/orders.yaml": ordersManifest("email: { hashed: true }, phone: { hashed: true }") });
   expect(await run("plan", "feature")).toEqual({ plan: 0 });
-  expect(github.comments.get(7)?.[0]?.body.match(/^## Plan for `\w+`/gmu)).toEqual(["## Plan for `dev`", "## Plan for `prod`"]);
+  expect(github.comments.get(7)?.[0]?.body.match(/^## `\w+`/gmu)).toEqual(["## `dev`", "## `prod`"]);
   repository.merge("feature");
   const [dev, prod] = accounts.map(({ service }) => service);
   const setPhone = (service: typeof dev, hashed: boolean): void =>
@@ -384,7 +384,7 @@ test("two accounts with keys of their own: planned in one job, applied in order 
 
   setPhone(prod, false);
   expect(await run("drift", "main")).toEqual({ "drift-dev": 0, "drift-prod": 0 });
-  expect(github.issues).toMatchObject([{ title: expect.stringContaining("Drift for prod") }]);
+  expect(github.issues).toMatchObject([{ title: expect.stringMatching(/^prod: /u) }]);
   expect(await run("apply", "main", { target: "prod", reason: "personal" })).toEqual({ "apply-prod": 0 });
   expect([dev?.counts(), prod?.counts()]).toMatchObject([{ PATCH: 1 }, { PATCH: 2 }]);
 

@@ -211,10 +211,10 @@ describe("the comment of the plans", () => {
     await commentPlans(jobOf(github, log), { plans: [planned("a"), plan({ target: "b" })], failed: [{ target: "c", failure }], known });
     expect(outline(github)).toEqual([
       [
-        expect.stringMatching(/^<details><summary>Plan for b: No changes/u),
-        "## Plan for `b`: no changes",
+        expect.stringMatching(/^<details><summary>b: No changes/u),
+        expect.stringMatching(/^## `b`: No changes/u),
         "## No plan for `c`",
-        "## Plan for `a`: 1 to update",
+        "## `a`: 1 change, which protects",
       ],
     ]);
     expect(log).toEqual(["dimsync: comment for a, b, c: created\n"]);
@@ -235,7 +235,7 @@ describe("the comment of the plans", () => {
     await commentPlans(jobOf(github, [], now), { plans: [planned("a", { git })], failed: [], known: ["a"] });
     await commentPlans(jobOf(github, log, old), { plans: [plan({ target: "a" })], failed: [], known: ["a"] });
     await withdrawComments(jobOf(github, log, old), []);
-    expect(outline(github)).toEqual([["## Plan for `a`: 1 to update"]]);
+    expect(outline(github)).toEqual([["## `a`: 1 change, which protects"]]);
     expect(bodies(github)?.[0]).toContain("Commit bbbbbbb.");
     expect(log).toEqual(Array(2).fill("dimsync: the pull request is at bbbbbbb now, so this job does not write its comment\n"));
   });
@@ -244,7 +244,7 @@ describe("the comment of the plans", () => {
     const github = await startGithub();
     await commentPlans(jobOf(github), { plans: [planned("a"), planned("b")], failed: [], known: ["a", "b"] });
     await commentPlans(jobOf(github), { plans: [planned("a")], failed: [], known: ["a"] });
-    expect(outline(github)?.[0]).toEqual(["## Plan for `a`: 1 to update"]);
+    expect(outline(github)?.[0]).toEqual(["## `a`: 1 change, which protects"]);
   });
 
   test("is withdrawn for the targets of a run without a plan, and later shows the next plan", async () => {
@@ -252,9 +252,9 @@ describe("the comment of the plans", () => {
     const known = ["a", "b"];
     await commentPlans(jobOf(github), { plans: [planned("a"), planned("b")], failed: [], known });
     await withdrawComments(jobOf(github), ["a"]);
-    expect(outline(github)?.[0]).toEqual(["## No plan for `a`", "## Plan for `b`: 1 to update"]);
+    expect(outline(github)?.[0]).toEqual(["## No plan for `a`", "## `b`: 1 change, which protects"]);
     await commentPlans(jobOf(github), { plans: [planned("a")], failed: [{ target: "b", failure }], known });
-    expect(outline(github)?.[0]).toEqual(["## Plan for `a`: 1 to update", "## No plan for `b`"]);
+    expect(outline(github)?.[0]).toEqual(["## `a`: 1 change, which protects", "## No plan for `b`"]);
   });
 });
 
@@ -270,5 +270,5 @@ test("plans of 2 000 changes fit into one comment", async () => {
   const items = Array.from({ length: 2_000 }, (_, index) => item({ id: `i${index}`, address: `Schemas/o${index}`, changes: [change()] }));
   const known = ["a", "b", "c", "d", "e"];
   await commentPlans(jobOf(github), { plans: known.map((target) => plan({ target, items })), failed: [], known });
-  expect(bodies(github)?.[0]?.match(/2000 to update/gu)).toHaveLength(5);
+  expect(bodies(github)?.[0]?.match(/2000 changes/gu)).toHaveLength(5);
 });

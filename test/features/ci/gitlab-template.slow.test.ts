@@ -95,8 +95,8 @@ test("a merge request, the merge, the night after, and an apply by hand", async 
       CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main",
       CI_DEFAULT_BRANCH: "main",
     });
-    expect(notes).toMatchObject([{ body: expect.stringContaining("## Plan for `prod`: 1 to update, 1 to bind") }]);
-    expect(readFileSync(join(checkout, "dimsync-plan.md"), "utf8")).toContain("## Plan for `prod`");
+    expect(notes).toMatchObject([{ body: expect.stringContaining("## `prod`: 1 change") }]);
+    expect(readFileSync(join(checkout, "dimsync-plan.md"), "utf8")).toContain("## `prod`: ");
 
     // A newer commit on the branch than the one that the job was started for.
     repository.commit("main", { "manifests/orders.yaml": ordersManifest("phone: { hashed: true }") });
@@ -115,7 +115,7 @@ test("a merge request, the merge, the night after, and an apply by hand", async 
     // The key that can write is set, and drift does not use it.
     const nightly = { CI_PIPELINE_SOURCE: "schedule", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main", DIMSYNC_API_KEY: "wrong" };
     await run("dimsync drift prod", nightly);
-    expect(issues).toMatchObject([{ state: "opened", title: expect.stringContaining("Drift for prod") }]);
+    expect(issues).toMatchObject([{ state: "opened", title: expect.stringMatching(/^prod: /u) }]);
     const accepted = "dimsync/drift-prod";
     expect(repository.read(accepted, "manifests/orders.yaml")).toContain("phone: { hashed: false }");
 
@@ -164,7 +164,7 @@ test("a branch does not choose the program that a job runs", async () => {
   const { code, log } = await gitlab(repository.checkout("feature"), variables, "dimsync plan");
   expect(existsSync(ran) ? readFileSync(ran, "utf8") : "nothing ran").toBe("nothing ran");
   expect(code, log).toBe(0);
-  expect(notes).toMatchObject([{ body: expect.stringContaining("## Plan for `prod`") }]);
+  expect(notes).toMatchObject([{ body: expect.stringContaining("## `prod`: ") }]);
 });
 
 const sources = [
@@ -242,7 +242,7 @@ test("two accounts with keys of their own are planned in one job, and applied ea
   const request = { CI_PIPELINE_SOURCE: "merge_request_event", CI_MERGE_REQUEST_IID: "3", CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main" };
   const planned = await gitlab(checkout, { ...common, ...request }, "dimsync plan");
   expect(planned.code, planned.log).toBe(0);
-  expect(notes[0]?.body.match(/^## Plan for `\w+`/gmu)).toEqual(["## Plan for `dev`", "## Plan for `prod`"]);
+  expect(notes[0]?.body.match(/^## `\w+`/gmu)).toEqual(["## `dev`", "## `prod`"]);
   const push = { CI_PIPELINE_SOURCE: "push", CI_COMMIT_BRANCH: "main" };
   const applied = await gitlab(checkout, { ...common, ...push, PROD_API_KEY: "prod-write" }, "dimsync apply prod");
   expect(applied.code, applied.log).toBe(0);

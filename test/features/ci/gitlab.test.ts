@@ -42,6 +42,6 @@ test("one issue is opened, updated and closed", async () => {
   expect(await put(withSteps(driftReport, { byHand: [] }))).toBe("updated");
   expect(await put(plan({ kind: "DriftReport" }))).toBe("closed");
   expect(issues).toMatchObject([
-    { state: "closed", title: expect.stringContaining("Drift for prod"), notes: [expect.stringContaining("No drift")] },
+    { state: "closed", title: expect.stringMatching(/^prod: /u), notes: [expect.stringContaining("No drift")] },
   ]);
 });

@@ -36,7 +36,7 @@ test("the issue of a target is opened, left unchanged, updated and closed", asyn
   expect(await put(github, withSteps(driftReport, { byHand: [] }), 3)).toBe("updated");
   expect(await put(github, nothing, 4)).toBe("closed");
   expect(github.issues).toMatchObject([
-    { state: "closed", title: expect.stringContaining("Drift for prod"), comments: [expect.stringContaining("No drift")] },
+    { state: "closed", title: expect.stringMatching(/^prod: /u), comments: [expect.stringContaining("No drift")] },
   ]);
   expect(await put(github, driftReport, 5)).toBe("created");
 });
@@ -67,7 +67,7 @@ test("an issue of another user with our marker stays as it is", async () => {
 test("a policy that the account violates opens an issue, too", async () => {
   const github = await startGithub();
   expect(await put(github, { ...nothing, policy: driftReport.policy, exit: { code: 3, reasons: ["policy"] } })).toBe("created");
-  expect(github.issues[0]?.title).toBe("Drift for prod: 2 policy findings");
+  expect(github.issues[0]?.title).toBe("prod: 2 policy findings");
 });
 
 test.each([502, "reset-after"] as const)("an issue is opened once although the response was %s", async (status) => {

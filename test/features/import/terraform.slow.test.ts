@@ -82,7 +82,7 @@ test.each([{}, { service: { extended: true } }])("a team with a state of 50 reso
     expect.stringContaining("Schemas/shop-shard-07 public.orders.contact_email is hashed in the state"),
   ]);
   const plan = run(["plan", "--detailed-exitcode"]);
-  expect([plan.status, plan.stdout]).toEqual([2, expect.stringContaining("Apply will send: 1 PATCH")]);
+  expect([plan.status, plan.stdout]).toEqual([2, expect.stringContaining("Apply sends 1 PATCH")]);
   expect(live()).toEqual(before);
 
   // What Terraform would plan: it forgets each resource of the provider, and keeps the others.

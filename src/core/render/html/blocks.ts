@@ -1,26 +1,9 @@
 import { counted } from "../../text/counts.ts";
-import { andMore as andMoreText, moreOf } from "../../text/lists.ts";
+import { moreOf } from "../../text/lists.ts";
+import { type Entry, filledColumns, type Line, type Section, type Span, textOf, withGaps } from "../blocks.ts";
+import { type ChangeLine, changeLines } from "../report/changes.ts";
+import type { Words } from "../report/words.ts";
 import {
-  besideHead,
-  type ChangeBlock,
-  type ChangeLine,
-  type ChangeWhy,
-  type Entry,
-  filledColumns,
-  type Line,
-  type RuleChanges,
-  type Section,
-  type Span,
-  type Tone,
-  textOf,
-  withGaps,
-} from "../blocks.ts";
-import { attributionText, originText, type Traced } from "../report/attribution.ts";
-import { causeText, changeLines } from "../report/changes/changes.ts";
-import type { ReportObject } from "../report/changes/objects.ts";
-import { riskCount, type Words } from "../report/words.ts";
-import {
-  andMore,
   aside,
   blocks,
   breakable,
@@ -46,11 +29,20 @@ import type { PagePart } from "./page.ts";
 const mostEntries = 50;
 const mostRows = 10;
 const mostChanges = 200;
-const mostNames = 10;
 
 /** A section as a part of a page. */
 export function sectionPart(section: Section, words: Words): PagePart {
-  const { id, title, count, entries, notes = [], command: next, isFolded = false, isAlert = false } = section;
+  const { id, title, count, entries, notes = [], command: next, isFolded = false, isAlert = false, heads } = section;
+  if (heads !== undefined && section.part === "changes")
+    return {
+      id,
+      title,
+      count,
+      html: blocks(
+        rowTable(heads, entries, title),
+        notes.map((line) => paragraph(lineHtml(line))),
+      ),
+    };
   const drawn = entries.map((entry) => entryHtml(entry, words));
   const all = isAlert
     ? blocks(entries.map(({ tone = "info" }, index) => note(tone, drawn[index])))
@@ -66,6 +58,13 @@ export function sectionPart(section: Section, words: Words): PagePart {
       next !== undefined && command(next),
     ),
   };
+}
+
+/** Entries as rows of a table, without columns that are empty in all rows. */
+function rowTable(heads: readonly string[], entries: readonly Entry[], caption: string): Html {
+  const rows = entries.map(({ head }) => head.map(lineHtml));
+  const filled = filledColumns(rows, isEmpty);
+  return table(caption, filled(heads), rows.map(filled));
 }
 
 /** Whether it is only its head. */
@@ -107,32 +106,7 @@ function changesHtml({ of, title }: NonNullable<Entry["changes"]>, words: Words)
   const left = lines.length - mostChanges;
   return folded(
     title.replace(/ of .*/su, ""),
-    blocks(
-      changeTable({ lines: lines.slice(0, mostChanges), rules: [] }, title, words),
-      left > 0 && html`<p>${moreOf(left, words.change)}</p>`,
-    ),
-  );
-}
-
-/** The changes of one item, or of many similar ones. */
-export function changeBlockHtml(block: ChangeBlock, words: Words): Html {
-  const { address, label, head, isSummary, isShort, trace, cause, reason, names, left, alert, calls, after, event } = block;
-  const title = joined([...head.map(lineHtml), !isSummary && label, lineHtml(besideHead(block, mostNames))], " ");
-  const beside = isShort && paragraph(joined([traceHtml(trace), code(cause), quiet(reason)], " "));
-  const warning = alert !== "" && html`<p class="note bad">${alert}</p>`;
-  const said = event !== "" && paragraph(quiet(event));
-  if (isShort && names.length > 0) return blocks(warning, folded(title, blocks(said, beside, list(names.map(code)))));
-  const requests = calls.map(({ times, text }) => joined([times, code(text)], " "));
-  const all = [...requests.slice(0, 1), after.length > 0 && html`after ${andMore(after.map(code), "object")}`, ...requests.slice(1)];
-  return blocks(
-    isSummary ? html`<h3>${title}</h3>` : html`<h4>${title}</h4>`,
-    warning,
-    said,
-    !isShort && changeTable(block, isSummary ? `Changes by ${words.by}` : `Changes of ${address}`, words),
-    left > 0 &&
-      html`<p>${counted(left, `more ${words.change}`)} ${left === 1 ? "is" : "are"} not listed. ${code(`${words.command} -o json`)} prints all of them.</p>`,
-    beside,
-    requests.length > 0 && html`<p class="small">Requests: ${joined(all, ", ")}</p>`,
+    blocks(changeTable(lines.slice(0, mostChanges), title), left > 0 && html`<p>${moreOf(left, words.change)}</p>`),
   );
 }
 
@@ -140,29 +114,29 @@ export function changeBlockHtml(block: ChangeBlock, words: Words): Html {
 const bundleSize = 100;
 
 /** The objects with all their changes, in bundles if there are many. */
-export function objectCards(objects: readonly ReportObject[], words: Words, isOpen: boolean): Html {
-  const drawn = (some: readonly ReportObject[]): Html => blocks(some.map((object) => objectCard(object, words, isOpen)));
+export function objectCards(all: readonly Entry[], words: Words): Html {
+  const drawn = (some: readonly Entry[]): Html => blocks(some.map((entry) => objectCard(entry, words)));
+  if (all.length <= bundleSize) return drawn(all);
   const bundles: Html[] = [];
-  for (let from = bundleSize; from < objects.length; from += bundleSize) {
-    const some = objects.slice(from, from + bundleSize);
-    const names = `${some[0]?.title ?? ""} to ${some.at(-1)?.title ?? ""}`;
+  for (let from = 0; from < all.length; from += bundleSize) {
+    const some = all.slice(from, from + bundleSize);
     bundles.push(
-      html`<details class="card"><summary>Objects ${from + 1} to ${from + some.length} of ${objects.length} ${quiet(names)}</summary><div class="inside">\n${drawn(some)}\n</div></details>`,
+      html`<details class="card"><summary>Objects ${from + 1} to ${from + some.length} of ${all.length}</summary><div class="inside">\n${drawn(some)}\n</div></details>`,
     );
   }
-  return blocks(drawn(objects.slice(0, bundleSize)), bundles);
+  return blocks(bundles);
 }
 
-function objectCard({ title, liveId, blocks: all, changes, alarms, users }: ReportObject, words: Words, isOpen: boolean): Html {
-  const summary = [
-    html`<h3>${title}</h3>`,
-    aside(liveId),
-    chip(counted(changes, words.change), "quiet"),
-    alarms > 0 && chip(riskCount(alarms, words.risks[0]), "bad"),
-    aside(users.length > 0 && `by ${andMoreText(users, "user", { shown: 2 })}`),
-  ];
-  return html`<details class="card" open=${isOpen}><summary>${joined(summary, " ")}</summary><div class="inside">
-${blocks(all.map((block) => changeBlockHtml(block, words)))}
+function objectCard({ head, changes, requests = [] }: Entry, words: Words): Html {
+  const lines = changes === undefined ? [] : changeLines(changes.of, words);
+  const left = lines.length - mostChanges;
+  const sent = requests.map(({ text }) => code(text));
+  return html`<details class="card"><summary>${joined([html`<h3>${joined(head.map(lineHtml), " ")}</h3>`, chip(counted(lines.length, words.change), "quiet")], " ")}</summary><div class="inside">
+${blocks(
+  changeTable(lines.slice(0, mostChanges), changes?.title ?? ""),
+  left > 0 && html`<p>${moreOf(left, words.change)}: ${code(`${words.command} -o json`)} prints all of them.</p>`,
+  sent.length > 0 && html`<p class="small">Requests: ${joined(sent, ", ")}</p>`,
+)}
 </div></details>`;
 }
 
@@ -178,47 +152,22 @@ function spanHtml(span: Span): Html | string {
   return span.as === "muted" ? quiet(text) : aside(text);
 }
 
-/** Every change, or the changes of each rule, as a row. Columns that are empty in all rows are left out. */
-function changeTable({ lines, rules }: Pick<ChangeBlock, "lines" | "rules">, caption: string, words: Words): Html {
-  if (lines.length + rules.length === 0) return html``;
-  const heads = ["What", words.before, words.after, "Origin", "Why"];
-  const rows: readonly (readonly HtmlContent[])[] = [
-    ...lines.map((line) => [pathHtml(line), valueHtml(line.live), valueHtml(line.desired), ...whyCells(line)]),
-    ...rules.map((rule) => [ruleHtml(rule), "", "", ...whyCells(rule)]),
-  ];
+/** Every change as a row. */
+function changeTable(lines: readonly ChangeLine[], caption: string): Html {
+  const rows = lines.map((line): readonly HtmlContent[] => [
+    pathHtml(line),
+    valueHtml(line.live),
+    valueHtml(line.desired),
+    quiet(line.why),
+  ]);
   const filled = filledColumns(rows, isEmpty);
-  return table(caption, filled(heads), rows.map(filled), rules.length > 0 ? "rules" : undefined);
+  return rows.length === 0 ? html`` : table(caption, filled(["What", "Live", "Desired", "Why"]), rows.map(filled));
 }
 
-const pathHtml = (line: ChangeLine): Html => {
-  const { node, leaf } = line.path;
-  return html`<code>${breakable(node)}${node !== "" && leaf !== "" && " "}<b>${leaf}</b></code> ${riskChip(line)}`;
-};
-
-const ruleHtml = (rule: RuleChanges): Html => {
-  const { what, examples, count, level } = rule;
-  const some = andMore(examples.map(code), level, { shown: examples.length, total: count });
-  return html`<span class="strong">${what}</span> ${riskChip(rule)}<br>${aside(some)}`;
-};
-
-const riskChip = ({ risk, isAlarm }: ChangeWhy): Html => chip(risk, isAlarm ? "bad" : "good");
-
-const valueHtml = (text: string): Html => (text.startsWith("(") ? quiet(text) : code(text));
-
-const whyCells = (why: ChangeWhy): readonly Html[] => [traceHtml(why.trace), joined([code(causeText(why)), quiet(why.reason)], html`<br>`)];
-
-/** The origin as a chip, the user with the time, and the event of the audit log. */
-function traceHtml(traced: Traced): Html {
-  const { origin, attribution } = traced;
-  const who = attributionText(traced);
-  return joined(
-    [
-      origin !== undefined && chip(originText(origin), originTones[origin] ?? "quiet"),
-      who !== "" && html`<span class="who">${who}</span>`,
-      attribution !== undefined && !attribution.own && aside(`“${attribution.event}”`),
-    ],
+const pathHtml = ({ path: { node, leaf }, isAlarm }: ChangeLine): Html =>
+  joined(
+    [html`<code>${breakable(node)}${node !== "" && leaf !== "" && " "}<b>${leaf}</b></code>`, isAlarm && chip("readable", "bad")],
     " ",
   );
-}
 
-const originTones: Readonly<Record<string, Tone>> = { config: "info", drift: "warn", conflict: "bad" };
+const valueHtml = (text: string): Html => (text.startsWith("(") ? quiet(text) : code(text));

@@ -2,10 +2,9 @@ import { counted } from "../../text/counts.ts";
 import { isBelow, type Table } from "../blocks.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
-import { objectsOf } from "../report/changes/objects.ts";
 import { targetTable } from "../report/targets.ts";
 import { type Report, reportOf } from "../report.ts";
-import { changeBlockHtml, lineHtml, objectCards, sectionPart } from "./blocks.ts";
+import { lineHtml, objectCards, sectionPart } from "./blocks.ts";
 import { blocks, chip, type Html, html, isEmpty, joined, list, markupOf, note, paragraph, table } from "./html.ts";
 import { type Page, type PagePart, page } from "./page.ts";
 
@@ -77,33 +76,15 @@ function leadHtml({ headline, refusals, refusalTitle, limits }: Report): Html {
   );
 }
 
-function partsOf(report: Report): readonly PagePart[] {
-  const { words, grouping, items, sections } = report;
-  const title = words.change === "difference" ? "Differences" : "Changes";
+function partsOf({ words, sections, changes, details }: Report): readonly PagePart[] {
+  const { id, title, entries, count } = changes;
   return [
+    ...(entries.length === 0 ? [] : [sectionPart(changes, words)]),
     ...sections.filter((section) => !isBelow(section)).map((section) => sectionPart(section, words)),
-    { id: "rules", title: `${title} by ${words.by}`, html: rulesHtml(report) },
-    {
-      id: "changes",
-      title: `${title}${grouping === "none" ? "" : " by object"}`,
-      count: report.changes,
-      html: blocks(objectCards(objectsOf(items, words), words, grouping === "none"), bindsHtml(report)),
-    },
+    { id: `${id}-each`, title: `${title} of each object`, count, html: objectCards(details, words) },
     ...sections.filter(isBelow).map((section) => sectionPart(section, words)),
   ];
 }
-
-/** The changes of schemas by rule, if there are many, and lists of names that are only counted. */
-const rulesHtml = ({ changeBlocks, words }: Report): Html =>
-  blocks(changeBlocks.filter(({ isSummary }) => isSummary).map((block) => changeBlockHtml(block, words)));
-
-/** Ids to record. */
-const bindsHtml = ({ changeBlocks }: Report): Html =>
-  list(
-    changeBlocks
-      .filter(({ verb, names }) => verb === "bind" && names.length === 0)
-      .map(({ head, label }) => joined([...head.map(lineHtml), label], " ")),
-  );
 
 const footerHtml = ({ calls, exit, about }: Report): Html =>
   blocks(paragraph(joined([...calls, exit], " ")), paragraph(joined([about.tool ?? "dimsync", about.id], ", ")));

@@ -1,5 +1,5 @@
 import { joinParts, moreOf } from "../../text/lists.ts";
-import { type Entry, type Line, lineText, type Row, type Section, type Span, type Table, textOf } from "../blocks.ts";
+import { type Entry, filledColumns, type Line, lineText, type Row, type Section, type Span, type Table, textOf } from "../blocks.ts";
 import { type Detail, listed, mostRows } from "./budget.ts";
 import { code, details, fenced, htmlCode, prose, table } from "./escape.ts";
 
@@ -12,7 +12,7 @@ export function sectionBlock(section: Section, detail: Detail): string {
   const after = joinParts([...notes.map((note) => lineText(note, span)), command === undefined ? "" : code(command)], " ");
   const isGrouped = section.entries.some(({ group }) => group !== undefined);
   if (detail === "counts" && !isGrouped) return joinParts([`**${name}.**`, lineText(contents, span), after], " ");
-  if (heads !== undefined) return list;
+  if (heads !== undefined) return joinParts([list, after], "\n\n");
   if (list === "") return joinParts([`${name}.`, after], "\n\n");
   const summary = joinParts([name, lineText(contents, htmlSpan)], ": ");
   return isFolded ? joinParts([details(summary, list), after], "\n\n") : joinParts([`### ${name}`, list, after], "\n\n");
@@ -29,9 +29,6 @@ function entryList({ entries, noun: one = "entry" }: Section, detail: Detail): s
       })
     : listed(entries, detail, { draw: (entry) => entryText(entry, detail), one, groupOf: ({ group }) => group });
 }
-
-/** The sign and the head: "`~` `Schemas/orders`". */
-export const headText = ({ sign = "", head }: Pick<Entry, "sign" | "head">): string => joinParts([code(sign), rowText(head, span)], " ");
 
 /** "[ ]", "**error**", "`~`" */
 function markOf({ task, label, sign = "" }: { readonly [Key in "task" | "label" | "sign"]?: Entry[Key] | undefined }): string {
@@ -74,10 +71,11 @@ function entryTable(heads: readonly string[], { entries, noun = "entry" }: Secti
   const left = entries.length - shown.length;
   const rows = shown.map(({ head, notes = [], commands = [] }) => {
     const cells = head.map((line) => lineText(line, span));
-    const why = detail === "by object" ? [] : notes.map((note) => lineText(note, span));
+    const why = detail === "brief" ? [] : notes.map((note) => lineText(note, span));
     return [...cells.slice(0, -1), joinParts([cells.at(-1) ?? "", ...why, ...commands.map(code)], "<br>")];
   });
-  return joinParts([table(heads, rows), left === 0 ? "" : `… ${moreOf(left, noun)}.`], "\n\n");
+  const filled = filledColumns(rows, (cell) => cell === "");
+  return joinParts([table(filled(heads), rows.map(filled)), left === 0 ? "" : `… ${moreOf(left, noun)}.`], "\n\n");
 }
 
 /** A table. In a cell, what is less important is on a line of its own. */

@@ -2,9 +2,9 @@ import { groupBy } from "../../model/maps.ts";
 import { moreOf } from "../../text/lists.ts";
 
 /** The levels of detail, from most to least. */
-export type Detail = "full" | "by rule" | "by object" | "counts";
+export type Detail = "full" | "short" | "brief" | "counts";
 
-const details: readonly Detail[] = ["full", "by rule", "by object", "counts"];
+const details: readonly Detail[] = ["full", "short", "brief", "counts"];
 /** In characters. */
 const defaultBudget = 60_000;
 
@@ -19,13 +19,13 @@ export function fitted(draw: (detail: Detail) => string, budget = defaultBudget)
 }
 
 // Maximum entries of a list, such as the manual steps. The rest is counted.
-const listLimits: Readonly<Record<Detail, number>> = { full: Number.POSITIVE_INFINITY, "by rule": 100, "by object": 20, counts: 0 };
+const listLimits: Readonly<Record<Detail, number>> = { full: Number.POSITIVE_INFINITY, short: 100, brief: 20, counts: 0 };
 
 // Of each group, where entries have groups, so that no group hides another.
-const groupLimits: typeof listLimits = { full: Number.POSITIVE_INFINITY, "by rule": 20, "by object": 5, counts: 2 };
+const groupLimits: typeof listLimits = { full: Number.POSITIVE_INFINITY, short: 20, brief: 5, counts: 2 };
 
 /** Maximum rows of an entry. */
-export const mostRows: Readonly<Record<Detail, number>> = { full: 20, "by rule": 10, "by object": 3, counts: 0 };
+export const mostRows: Readonly<Record<Detail, number>> = { full: 20, short: 10, brief: 3, counts: 0 };
 
 interface ListedOptions<T> {
   readonly draw: (entry: T) => string;
@@ -46,8 +46,8 @@ export function listed<T>(all: readonly T[], detail: Detail, { draw, one, betwee
 }
 
 const shorter: Readonly<Record<Exclude<Detail, "full">, string>> = {
-  "by rule": "Changes are grouped by rule, finished items are counted, and lists end after 100 entries.",
-  "by object": "Changes are counted per object, and lists end after 20 entries.",
+  short: "Lists end after 100 entries.",
+  brief: "Lists end after 20 entries.",
   counts: "Only the totals are shown.",
 };
 

@@ -1,4 +1,3 @@
-import { defined } from "../../model/json/json.ts";
 import type { Attribution, Change, Origin, ReadyStep } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { joinParts } from "../../text/lists.ts";
@@ -47,25 +46,4 @@ export function actorText({ actor, own }: Attribution): string {
 export function timeText(iso: string): string {
   const [, day, minute] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/u.exec(iso) ?? [];
   return day === undefined || minute === undefined ? visible(iso) : `${day} ${minute} UTC`;
-}
-
-/**
- * The origin and attribution that all changes share. If several users made the changes, none is
- * shown.
- */
-export function commonTrace(all: readonly Traced[]): Traced {
-  const [first] = all;
-  if (first === undefined) return {};
-  const { origin, attribution, field, before } = first;
-  const isOne = all.every(
-    (one) =>
-      one.attribution === attribution ||
-      (one.attribution?.actor === attribution?.actor &&
-        one.attribution?.own === attribution?.own &&
-        (attribution?.own !== true || one.attribution?.at === attribution.at)),
-  );
-  return {
-    ...(origin !== undefined && all.every((one) => one.origin === origin) ? { origin } : {}),
-    ...(attribution !== undefined && isOne ? { attribution, ...defined({ field, before }) } : {}),
-  };
 }

@@ -8,7 +8,7 @@ import { neverReviewedText } from "../../text/never-reviewed.ts";
 import { nameText } from "../../text/paths.ts";
 import { shellWord } from "../../text/shell.ts";
 import { code, type Entry, muted, type Row, type Section, word } from "../blocks.ts";
-import { integrationOf } from "./changes/rules.ts";
+import { integrationOf } from "./changes.ts";
 import { integrationsText } from "./unmanaged.ts";
 
 /** Columns with the same name and state, of one or more integrations. */

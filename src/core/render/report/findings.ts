@@ -1,10 +1,11 @@
 import { objectAddress } from "../../model/address.ts";
-import { changeCount, eachChange, firstChange, isOutside } from "../../model/changes.ts";
+import { changeCount, firstChange, isOutside } from "../../model/changes.ts";
 import type { NeverReviewed } from "../../model/columns.ts";
 import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import { defined } from "../../model/json/json.ts";
 import {
   type Change,
+  type ChangeGroup,
   endedSteps,
   type Loosened,
   outcomeOf,
@@ -17,6 +18,7 @@ import {
   whyOf,
 } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
+import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { neverReviewedText } from "../../text/never-reviewed.ts";
@@ -24,17 +26,15 @@ import { pathText, spaced, wholePath } from "../../text/paths.ts";
 import { errorsFirst } from "../../text/signs.ts";
 import { valueAt } from "../../text/values.ts";
 import type { Document } from "../document.ts";
-import { traceText } from "./attribution.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
-import { relationTarget } from "./changes/groups.ts";
-import { groupByRule, labelsOf, type RuleGroup } from "./changes/rules.ts";
+import { type ChangeRow, changeRows } from "./changes.ts";
 import { columnsAdded, type ReportColumn } from "./columns.ts";
 import { heldNote } from "./held.ts";
 import { isDone } from "./outcomes.ts";
 import { openFindings, requirementText } from "./policies.ts";
 import { guardText, shownGuards } from "./refusals.ts";
 import { integrationsText } from "./unmanaged.ts";
-import { isAlarm } from "./words.ts";
+import { isAlarm, wordsOf } from "./words.ts";
 
 /** What annotations and jobs report, with the manifest's line if it is known. */
 export interface Finding {
@@ -201,52 +201,30 @@ function ofManual(step: Step, items: readonly ReadyStep[]): Finding {
 
 /** What someone changed in the account is apart from what the manifests cause. */
 function ofExposure(item: ReadyStep): readonly Finding[] {
-  const groups = groupByRule([item]);
-  const { address } = item;
+  const ofRisk = (rule: string, title: string, test: (entry: ChangeGroup) => boolean): readonly Finding[] => {
+    const changes = item.changes.filter(test);
+    if (changes.length === 0) return [];
+    return changeRows([{ ...item, changes }], wordsOf("Plan")).map((row) => ofRow(row, { rule, title, address: item.address }));
+  };
   return [
-    ...byRule(
-      { rule: "exposes", title: "Data becomes readable", address },
-      groups.filter(({ facts }) => isAlarm(facts) && !isOutside(facts)),
-    ),
-    ...byRule(
-      { rule: "outside", title: "Changed in the account, and undone by apply", address },
-      groups.filter(({ facts }) => isOutside(facts)),
-    ),
+    ...ofRisk("exposes", "Data becomes readable", (entry) => isAlarm(entry) && !isOutside(entry)),
+    ...ofRisk("outside", "Changed in the account, and undone by apply", isOutside),
   ];
 }
 
-function ofDifference(item: ReadyStep): readonly Finding[] {
-  const { address, verb } = item;
-  const found = { rule: "drift", title: "The account differs from the manifests", severity: "warning", address } as const;
-  if (changeCount(item) === 0 && verb !== "bind") return [{ ...found, title: "The account differs", message: `${address} differs.` }];
-  const on = relationTarget(item, { kind: "DriftReport" });
-  if (on === undefined) return byRule(found, groupByRule([item]));
-  const trace = traceText([...eachChange(item)][0] ?? {});
-  const message = `${joinParts([spaced(`${address} is ${on.text}`, on.name, `(${on.id})`), trace], "; ")}.`;
-  return [{ ...found, message, ...placeOf(firstCause(item)) }];
-}
-
-/** One finding for the changes of each rule, at the line of the rule. */
-const byRule = (finding: Required<Pick<Finding, "rule" | "title" | "address">>, groups: readonly RuleGroup[]): readonly Finding[] =>
-  groups.map((group) => {
-    const { path, facts } = group;
-    const risk = facts.risk === "neutral" ? "" : ` (${facts.risk})`;
-    const message = `${finding.address}: ${groupText(group)}${risk}`;
-    return { ...finding, severity: "warning", message, path, ...placeOf(facts.cause) };
-  });
-
-function groupText(group: RuleGroup): string {
-  const { path, count } = group;
-  const { before, after } = group.facts;
-  const { leaf } = pathText(path);
-  const value = (of: Change["before"]): string => (of === undefined ? "(unknown)" : valueAt(path, of));
-  const nodes = andMore(
-    group.nodes.map(({ node }) => node),
-    "node",
-    { total: count },
+const ofDifference = (item: ReadyStep): readonly Finding[] =>
+  changeRows([item], wordsOf("DriftReport")).map((row) =>
+    ofRow(row, { rule: "drift", title: "The account differs from the manifests", address: item.address }),
   );
-  const what = count === 1 ? wholePath(path) : `${leaf} of ${counted(count, "node")} (${nodes})`;
-  return spaced(`${what}: ${value(before)} → ${value(after)}`, labelsOf(group));
+
+/** "shop-it customers.email: no longer hashed (un-hashed by dana@example.com, 2026-03-03 06:37 UTC)." */
+function ofRow(
+  { what, noun, count, where, verb, value, why, cause, path }: ChangeRow,
+  of: Pick<Finding, "rule" | "title"> & { readonly address: string },
+): Finding {
+  const subject = spaced(where.length === 1 ? visible(where[0] ?? "") : "", andMore(what, noun, { total: Math.max(what.length, count) }));
+  const message = `${spaced(`${subject}: ${verb}`, value, why === "" ? "" : `(${why})`)}.`;
+  return { ...of, severity: "warning", message, ...(path === "" ? {} : { path }), ...placeOf(cause) };
 }
 
 const failedOutcomes = new Set(["failed", "unknown", "not-converged"]);

@@ -1,27 +1,15 @@
-import { changeCount, eachChange, firstChange, isOutside } from "../../model/changes.ts";
+import { eachChange, firstChange } from "../../model/changes.ts";
 import type { GuardFinding } from "../../model/findings.ts";
-import {
-  type Change,
-  endedSteps,
-  type Loosened,
-  type Plan,
-  type ReadyStep,
-  type Result,
-  readySteps,
-  type Step,
-  stepsOf,
-  whyOf,
-} from "../../model/plan.ts";
+import { type Change, endedSteps, type Loosened, type Plan, type Result, type Step, stepsOf, whyOf } from "../../model/plan.ts";
 import { type Diagnostic, placeText } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
-import { andMore, grouped, joinParts } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
 import { shellWord } from "../../text/shell.ts";
 import { errorsFirst } from "../../text/signs.ts";
 import { cutMiddle, valueAt, valueLines } from "../../text/values.ts";
 import { code, type Entry, id, type Line, listLine, muted, name, place, type Section, value } from "../blocks.ts";
 import type { Document, RenderOptions } from "../document.ts";
-import { attributionText, traceText } from "./attribution.ts";
+import { traceText } from "./attribution.ts";
 import { blockedGroups } from "./blocked.ts";
 import { columnsSection } from "./columns.ts";
 import { heldSection } from "./held.ts";
@@ -34,10 +22,10 @@ import { elsewhereSection, unmanagedSection } from "./unmanaged.ts";
 import { severityTones } from "./words.ts";
 
 /** Everything but the changes, in the order of a page. A section without entries is left out. */
-export const sectionsOf = (document: Document, options: RenderOptions, byRule: boolean): readonly Section[] =>
-  sectionsOfKind(document, options, byRule).filter(({ entries, isSentence }) => entries.length > 0 || isSentence === true);
+export const sectionsOf = (document: Document, options: RenderOptions): readonly Section[] =>
+  sectionsOfKind(document, options).filter(({ entries, isSentence }) => entries.length > 0 || isSentence === true);
 
-function sectionsOfKind(document: Document, { verbose, isResolved = false, touches }: RenderOptions, byRule: boolean): readonly Section[] {
+function sectionsOfKind(document: Document, { verbose, isResolved = false, touches }: RenderOptions): readonly Section[] {
   const problems = errorsFirst(document.diagnostics);
   if (document.kind === "Validation") return [loosenedSection(document), failedReads(problems), ...otherProblems(problems)];
   const { kind, policy } = document;
@@ -48,7 +36,7 @@ function sectionsOfKind(document: Document, { verbose, isResolved = false, touch
   const held = heldSection(stepsOf(document, "held"));
   const unseen = unverifiable(stepsOf(document, "unseen"));
   if (document.kind === "Result") {
-    const outcomes = outcomesSection(endedSteps(document), verbose && !byRule);
+    const outcomes = outcomesSection(endedSteps(document), verbose);
     return [...refused, outcomes, ...findings, notKept, steps, held, unseen, ids(document, verbose)];
   }
   return [
@@ -57,7 +45,6 @@ function sectionsOfKind(document: Document, { verbose, isResolved = false, touch
     ...refused,
     ...findings,
     exemptionsSection(document.exemptions ?? []),
-    outsideSection(document),
     // What a review gives up names it, too.
     released(document.loosened === undefined ? (document.released ?? []) : []),
     columnsSection(document),
@@ -67,8 +54,8 @@ function sectionsOfKind(document: Document, { verbose, isResolved = false, touch
     held,
     deferred(stepsOf(document, "waits")),
     unverifiable(stepsOf(document, "unseen")),
-    elsewhereSection(document),
-    unmanagedSection(document),
+    ...(verbose ? [elsewhereSection(document)] : []),
+    ...(verbose || document.exit.reasons.includes("unmanaged") ? [unmanagedSection(document)] : []),
   ];
 }
 
@@ -303,36 +290,3 @@ function loosenedEntry(entry: Loosened): Entry {
     notes: [[cutMiddle(message, 600)]],
   };
 }
-
-/**
- * What the manifests did not change since the base. If the base is the commit that was applied last, someone changed the account; the base
- * of a review may never have been applied. Empty for a drift report, which has nothing else.
- */
-function outsideSection(plan: Plan): Section {
-  const { kind, loosened, loosenedSince } = plan;
-  const items = readySteps(plan);
-  const count = kind === "Plan" ? items.reduce((sum, item) => sum + changeCount(item, isOutside), 0) : 0;
-  const lines = count === 0 ? [] : items.flatMap(outsideLines);
-  const events = count === 0 ? [] : items.map(attributionText).filter((text) => text !== "");
-  const [is, does, them] = count === 1 ? ["is", "does", "it"] : ["are", "do", "them"];
-  const isReview = loosened !== undefined && loosenedSince === undefined;
-  const note = isReview
-    ? `${counted(count, "change")} ${is} not from this pull request: the manifests at the base ask for ${them}, too. Someone changed the account, or nobody applied the base. Apply will send ${them}.`
-    : `${counted(count, "change")} ${does} not come from the manifests: someone changed the account, and apply will undo ${them}.`;
-  return {
-    id: "outside",
-    title: isReview ? "Not from this pull request" : "Changed in the account",
-    count: lines.length,
-    part: "attention",
-    isPlain: true,
-    isVital: true,
-    entries: count === 0 ? [] : [{ head: [[note]], rows: [...lines, ...events].map((text) => [[text]]), noun: "change" }],
-  };
-}
-
-/** "Schemas/orders: public.users.email hashed; un-hashed by dana@example.com, 2026-03-03 07:55 UTC", for each event. */
-const outsideLines = (item: ReadyStep): readonly string[] =>
-  grouped([...eachChange(item)].filter(isOutside), attributionText).map((same) => {
-    const nodes = same.map(({ path }) => wholePath(path));
-    return joinParts([`${item.address}: ${andMore(nodes, "value")}`, attributionText(same[0])], "; ");
-  });

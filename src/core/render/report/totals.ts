@@ -1,13 +1,13 @@
-import { changeCount } from "../../model/changes.ts";
 import { endedSteps, type Plan, readySteps, type Step, stepsOf, type Validation } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
-import { counted, countList } from "../../text/counts.ts";
+import { counted } from "../../text/counts.ts";
 import { joinParts, targetList } from "../../text/lists.ts";
 import { severities } from "../../text/signs.ts";
 import type { Document } from "../document.ts";
+import { contentText } from "./headline.ts";
 import { isDone, outcomesText } from "./outcomes.ts";
 import { openFindings } from "./policies.ts";
-import { refusalTitle, wasNotRead } from "./refusals.ts";
+import { refusalTitle } from "./refusals.ts";
 import { unmanagedCounts } from "./unmanaged.ts";
 import { wordsOf } from "./words.ts";
 
@@ -29,63 +29,6 @@ export function emptyText(plan: Plan): string {
   return `${no} As far as the service shows it, the account matches the manifests (${objects} in sync, ${counted(unverifiable, "value")} unverifiable).`;
 }
 
-const standings = [
-  ["byHand", "manual"],
-  ["notKept", "not kept"],
-  ["blocked", "blocked"],
-  ["waits", "deferred"],
-  ["held", "held"],
-] as const satisfies readonly (readonly [Step["standing"], string])[];
-
-/** The whole plan in one line: "1 to create, 2 to update; 1 manual; 3 protect, 0 expose". */
-export function totalsText(plan: Plan): string {
-  const { counts } = plan;
-  const { protects = 0, exposes = 0, exposed = 0, stricter = 0 } = counts;
-  const steps =
-    plan.kind === "Plan"
-      ? countList([
-          [counts.create, "to create"],
-          [counts.update, "to update"],
-          [counts.relate, "to relate"],
-          [counts.unrelate ?? 0, "to detach"],
-          [counts.bind, "to bind"],
-        ])
-      : countList([
-          [counts.create, "missing"],
-          [counts.update, counts.update === 1 ? "differs" : "differ"],
-          [counts.relate, counts.relate === 1 ? "tag relation missing" : "tag relations missing"],
-          [counts.unrelate ?? 0, counts.unrelate === 1 ? "tag relation not declared" : "tag relations not declared"],
-          [counts.bind, counts.bind === 1 ? "id not recorded" : "ids not recorded"],
-        ]);
-  const hasChanges = readySteps(plan).some((item) => changeCount(item) > 0);
-  const risks = plan.kind === "Plan" ? `${protects} protect, ${exposes} expose` : `${exposed} exposed, ${stricter} stricter than desired`;
-  const others = countList([
-    ...standings.map(([standing, label]) => [stepsOf(plan, standing).length, label] as const),
-    [(plan.loosened ?? []).length, "loosened"],
-    ...(plan.kind === "Plan" ? [] : foundCounts(plan)),
-  ]);
-  const isOther = (plan.kind === "DriftReport" || (plan.loosened ?? []).length > 0) && plan.complete && others !== "";
-  return joinParts([steps === "" && !isOther ? nothingText(plan) : steps, others, hasChanges ? risks : ""], "; ");
-}
-
-/** What a report found besides differences. */
-function foundCounts({ policy, newColumns = [] }: Plan): readonly (readonly [number, string])[] {
-  const [findings, columns] = [openFindings(policy).length, newColumns.length];
-  return [
-    [findings, findings === 1 ? "policy finding" : "policy findings"],
-    [columns, columns === 1 ? "new column" : "new columns"],
-  ];
-}
-
-function nothingText(plan: Plan): string {
-  if (wasNotRead(plan)) return "not compared with the account";
-  if (!plan.complete) return "not compared completely";
-  // A plan that needs a guard to be lifted or an exemption, or with something that is blocked, is not nothing.
-  if (plan.guards.length + stepsOf(plan, "blocked").length > 0 || (plan.kind === "Plan" && plan.exemptions !== undefined))
-    return "nothing to send";
-  return plan.kind === "Plan" ? "no changes" : "no differences";
-}
-
 /** "2 errors, 1 warning in 2 files.", "Valid: 8 manifests in 4 files, no problems found." */
 export function validationText({ targets, diagnostics, manifests, files: read }: Validation): string {
   const forTargets = targets === undefined ? "" : ` for ${targetList(targets)}`;
@@ -101,14 +44,13 @@ export function validationText({ targets, diagnostics, manifests, files: read }:
   return `${isValid ? `Valid${forTargets}, with ` : ""}${counts.join(", ")}${where}${isValid ? "" : forTargets}.`;
 }
 
-/** "Plan for prod: 1 to create, 2 to update; 3 protect, 0 expose": one line without control characters. */
+/** "prod: 6 changes, all protect; 1 outside change is undone": one line without control characters. */
 export function summaryLine(document: Document): string {
   if (document.kind === "Validation") return validationText(document);
   const target = visible(document.target);
   if (document.kind === "Result")
     return `Apply on ${target}: ${endedSteps(document).length + stepsOf(document, "held").length === 0 ? "nothing to apply" : outcomesText(document)}`;
-  const title = joinParts([`${wordsOf(document.kind).title} for ${target}`, refusalTitle(document)], " ");
-  return `${title}: ${isEmpty(document) ? emptyText(document) : totalsText(document)}`;
+  return `${joinParts([target, refusalTitle(document)], " ")}: ${isEmpty(document) ? emptyText(document) : contentText(document)}`;
 }
 
 /**

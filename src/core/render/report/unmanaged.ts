@@ -7,7 +7,7 @@ import { enumerate } from "../../text/describe.ts";
 import { andMore, grouped } from "../../text/lists.ts";
 import { nameText } from "../../text/paths.ts";
 import { code, type Entry, id, muted, name, type Row, type Section } from "../blocks.ts";
-import { integrationOf } from "./changes/rules.ts";
+import { integrationOf } from "./changes.ts";
 
 /** The numbers of live objects and columns that no manifest covers, the same in every output. */
 export const unmanagedCounts = (unmanaged: Plan["unmanaged"]): { readonly objects: number; readonly columns: number } => ({

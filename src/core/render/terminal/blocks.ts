@@ -1,13 +1,9 @@
 import type { Diagnostic } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
-import { andMore, joinParts, moreOf } from "../../text/lists.ts";
-import { spaced } from "../../text/paths.ts";
+import { moreOf } from "../../text/lists.ts";
 import { cutMiddle, valueLines } from "../../text/values.ts";
 import { widthOf } from "../../text/width.ts";
 import {
-  besideHead,
-  type CallGroup,
-  type ChangeBlock,
   type Entry,
   filledColumns,
   type Line,
@@ -20,11 +16,10 @@ import {
   withGaps,
 } from "../blocks.ts";
 import type { RenderOptions } from "../document.ts";
-import { traceText } from "../report/attribution.ts";
-import { changeLines } from "../report/changes/changes.ts";
+import { changeLines } from "../report/changes.ts";
 import { problemEntry } from "../report/sections.ts";
 import { type Words, wordsOf } from "../report/words.ts";
-import { changeRows, ruleRows } from "./changes.ts";
+import { changeRows } from "./changes.ts";
 import {
   type Cell,
   cell,
@@ -63,7 +58,7 @@ const indent = "    ";
 const mostEntries = 20;
 const mostRows = { usual: 20, minor: 3 };
 
-const order: Readonly<Record<Section["part"], number>> = { cause: 0, result: 1, work: 2, rest: 3, attention: 4, decision: 5 };
+const order: Readonly<Record<Section["part"], number>> = { cause: 0, changes: 1, result: 2, work: 3, rest: 4, attention: 5, decision: 6 };
 
 /** The sections from the least to the most important, because the end stays on the screen. */
 export function inOrder(sections: readonly Section[]): readonly Section[] {
@@ -102,7 +97,7 @@ export function sectionBlocks(section: Section, words: Words, screen: Screen): r
     ...notes.flatMap((note) => noteLines(note, screen)),
     ...commandLines(command, screen),
   ];
-  if (heads !== undefined) return [apart(alignedLines(shown, words, screen))];
+  if (heads !== undefined) return [apart([...alignedLines(shown, words, screen, section.part === "changes" ? "  " : ""), ...after])];
   const drawn = runs(shown).map((run) => entryLines(run, words, screen, isPlain ? "" : indent));
   return isPlain ? [...drawn.map(apart), apart(after)] : [apart([...before, ...drawn.flat(), ...after])];
 }
@@ -137,7 +132,7 @@ export const diagnosticLines = (diagnostic: Diagnostic, screen: Screen): readonl
   entryLines([problemEntry(diagnostic)], wordsOf("Validation"), screen, "");
 
 /** All entries as one table, with space around those with details. */
-function alignedLines(entries: readonly Entry[], words: Words, screen: Screen): readonly string[] {
+function alignedLines(entries: readonly Entry[], words: Words, screen: Screen, before: string): readonly string[] {
   let wasLong = false;
   const rows = entries.flatMap((entry, index): readonly LayoutRow[] => {
     const details = detailLines(entry, words, screen);
@@ -145,7 +140,7 @@ function alignedLines(entries: readonly Entry[], words: Words, screen: Screen): 
     wasLong = details.length > 0;
     return [...(isApart ? [""] : []), headCells(entry, screen), ...details];
   });
-  return tableLines(rows, "", screen.width);
+  return tableLines(rows, before, screen.width);
 }
 
 function headCells({ sign, tone, head }: Pick<Entry, "sign" | "tone" | "head">, screen: Screen): readonly Cell[] {
@@ -155,7 +150,19 @@ function headCells({ sign, tone, head }: Pick<Entry, "sign" | "tone" | "head">, 
 }
 
 function detailLines(entry: Entry, words: Words, screen: Screen): readonly string[] {
-  const { excerpt, tone, notes = [], rows = [], isMinor, isBrief, changes, yaml = [], commands = [], noun = "place" } = entry;
+  const {
+    excerpt,
+    tone,
+    notes = [],
+    rows = [],
+    isMinor,
+    isBrief,
+    changes,
+    requests = [],
+    yaml = [],
+    commands = [],
+    noun = "place",
+  } = entry;
   const { verbose, width } = screen;
   if (isBrief === true && !verbose) return [];
   const shown = verbose ? rows : rows.slice(0, isMinor === true ? mostRows.minor : mostRows.usual);
@@ -171,43 +178,21 @@ function detailLines(entry: Entry, words: Words, screen: Screen): readonly strin
     ),
     ...(hidden === 0 ? [] : [moreLine(hidden, noun, screen)]),
     ...changeRows(lines, words, screen),
+    ...(verbose ? requests.flatMap((request) => requestLines(request, screen)) : []),
     ...yaml.map((line) => indent + visible(line)),
     ...commands.flatMap((command) => commandLines(command, screen, hasDetails(entry) ? undefined : indent)),
   ];
 }
+
+/** "↳ PATCH /v1/…, after Asset/lake", and the body. */
+const requestLines = ({ text, body }: NonNullable<Entry["requests"]>[number], { paint, width }: Screen): readonly string[] =>
+  [...wrap(`↳ ${text}`, indent, width), ...valueLines(body ?? {}).map((line) => `        ${line}`)].map(paint.dim);
 
 /** A paragraph. It is painted as a whole, because its words are wrapped. */
 function noteLines(note: Line, screen: Screen): readonly string[] {
   const [first] = note;
   const paint = first === undefined ? String : spanPaint(first, screen);
   return wrap(lineText(note, spanText), indent, screen.width).map(paint);
-}
-
-/** The changes of one item, or of many similar ones. */
-export function changeBlock(block: ChangeBlock, words: Words, screen: Screen): Block {
-  const { head, trace, cause, names, noun, isShort, lines: changes, rules, alert, calls, after, event } = block;
-  const { paint, width, verbose } = screen;
-  const beside = cell(joinParts([traceText(trace), cause], "   "), paint.dim);
-  const lines = [
-    ...tableLines([[...headCells({ ...block, head: [...head, besideHead(block)] }, screen), beside]], "", width),
-    ...wrap(event, indent, width).map(paint.dim),
-    ...(isShort ? wrap(andMore(names, noun), indent, width).map(paint.dim) : []),
-    ...(isShort && !verbose ? [] : [...changeRows(changes, words, screen), ...ruleRows(rules, screen)]),
-    ...wrap(alert, indent, width).map((line) => paint.bold(paint.red(line))),
-    ...(isShort && !verbose ? [] : callLines(calls, after, screen)),
-  ];
-  return { lines, tight: lines.length === 1 };
-}
-
-/** "↳ 2 × PATCH /v1/…, after Asset/lake"; the bodies with -v. */
-function callLines(calls: readonly CallGroup[], after: readonly string[], { paint, verbose, width }: Screen): readonly string[] {
-  const first = after.length === 0 ? "" : `, after ${andMore(after, "object")}`;
-  return calls
-    .flatMap(({ times, text, requests }, index) => [
-      ...wrap(`${spaced("↳", times, text)}${index === 0 ? first : ""}`, indent, width),
-      ...(verbose ? requests.flatMap(({ body }) => valueLines(body).map((line) => `        ${line}`)) : []),
-    ])
-    .map(paint.dim);
 }
 
 /** A table. What has no room beside the others is below its row, after its heading. */
@@ -282,7 +267,7 @@ const tonePaint = (tone: Tone | undefined, { paint }: Screen): ((text: string) =
   tone === undefined ? String : { bad: paint.red, good: paint.green, warn: paint.yellow, info: paint.cyan, quiet: paint.dim }[tone];
 
 /** A command on its own line, if there is one. Never wrapped, so that it can be copied. */
-export const commandLines = (command: string | undefined, { paint }: Screen, before = "      "): readonly string[] =>
+const commandLines = (command: string | undefined, { paint }: Screen, before = "      "): readonly string[] =>
   command === undefined ? [] : [`${before}${paint.cyan(visible(command))}`];
 
 /**

@@ -523,8 +523,8 @@ describe("the guard", () => {
 
   test("what is loosened comes first in a terminal, before the changes", async () => {
     const { stdout } = await review(start, exposing, { flags: ["-o", "human"] });
-    expect(stdout).toMatch(/^Plan for [^\n]*\n(?:[^\n]+\n)*\nThis pull request also loosens/u);
-    expect(stdout.indexOf("also loosens")).toBeLessThan(stdout.indexOf("~ Schemas/Orders"));
+    expect(stdout).toMatch(/^default [^\n]*\n(?:[^\n]+\n)*\nThis pull request also loosens/u);
+    expect(stdout.indexOf("also loosens")).toBeLessThan(stdout.indexOf("unhash (exposes)"));
   });
 
   test.each([

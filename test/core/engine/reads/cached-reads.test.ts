@@ -164,7 +164,7 @@ describe("the reads of a plan", () => {
     const service = await startService();
     onTestFinished(service.close);
     const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/all.yaml": `${tag("PII", {})}  wrong: true\n` });
-    expect(await runCommand(["plan", "-q"], folder, { [keyVariable]: service.apiKey })).toMatchObject({ code: 1 });
+    expect(await runCommand(["plan", "-q", "-v"], folder, { [keyVariable]: service.apiKey })).toMatchObject({ code: 1 });
     expect(service.requests).toEqual([]);
   });
 });
@@ -230,7 +230,7 @@ test("client.concurrency limits the reads in flight", async () => {
     "dimsync.yaml": configText(url, { client: { concurrency } }),
     "manifests/all.yaml": config("a", { integrations: { names: ["shard-*"] }, schemas: { public: { enabled: true } } }),
   });
-  const { code, stdout } = await runCommand(["plan", "-q"], folder, { [keyVariable]: "key" });
+  const { code, stdout } = await runCommand(["plan", "-q", "-v"], folder, { [keyVariable]: "key" });
   expect(stdout).toContain(`Read with ${count + 1} GET.`);
   expect(code).toBe(0);
   expect(most).toBe(concurrency);

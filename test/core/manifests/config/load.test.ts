@@ -130,7 +130,6 @@ describe("settings", () => {
     const { settings, folder } = await load(files);
     expect(settings).toEqual({
       target: "prod",
-      targets: ["prod"],
       baseUrl: "https://api.example.com",
       apiKey: { $secret: { env: "PROD_KEY" } },
       apiKeyPlace: { file: "dimsync.yaml", document: 0, pointer: "/targets/prod/apiKey" },
@@ -149,6 +148,7 @@ describe("settings", () => {
       },
       place: { file: "dimsync.yaml", document: 0, pointer: "" },
       review: "report",
+      targets: ["prod"],
       client: {
         concurrency: 8,
         columnConcurrency: 128,

@@ -41,28 +41,25 @@ function faults(text: string): readonly string[] {
   return [...found, ...open.map((name) => `${name} has no end`)];
 }
 
-test("the page has attribution, origin, steps, findings and unmanaged objects", () => {
+test("the page has attribution, origin, steps and findings", () => {
   const text = words(html(tracedReport));
   for (const wanted of [
     "Drift for prod",
     "dana@example.com, 2026-02-28 16:40 UTC",
     "new since the dimsync run of",
     "only the time fits",
-    "conflict",
     "1. Integration/orders",
     "m-3f2a91",
     "Policy/pii-must-be-hashed",
-    "Old shop",
-    "612 columns",
   ])
     expect(text).toContain(wanted);
 });
 
 test("a plan also has the requests of apply, and refusing guards", () => {
   const text = words(html(fullPlan));
-  expect(text).toContain("Apply will send: 3 PATCH, 2 POST.");
+  expect(text).toContain("Apply sends 3 PATCH, 2 POST.");
   expect(text).toContain("Guard policy refuses");
-  expect(words(html(tracedReport))).not.toContain("Apply will send");
+  expect(words(html(tracedReport))).not.toContain("Apply sends");
 });
 
 test("what --protect-only holds is listed with its changes", () => {
@@ -152,9 +149,10 @@ test("a plan page begins with why apply will refuse it", () => {
   expect(text.indexOf("Apply will refuse this plan.")).toBeLessThan(text.indexOf("Changes ("));
 });
 
-test("all 300 differences are shown, first by rule, then by object in bundles", () => {
+test("up to 200 changes of an object are listed, and objects in bundles if there are many", () => {
   const one = html(largeReport(1, 300));
-  expect(one.match(/<th scope="row">/gu)).toHaveLength(300 + 5);
+  expect(one.match(/<th scope="row">/gu)?.length).toBeGreaterThan(200);
+  expect(words(one)).toContain("and 100 more differences");
   const many = html(largeReport(300, 1));
   expect(many.match(/<summary><h3>/gu)).toHaveLength(300);
   expect(words(many)).toContain("Objects 201 to 300 of 300");

@@ -39,7 +39,7 @@ test.each(Object.entries(rows))("%s", (_sentence, [members, title, texts]) => {
   const made = plan(members);
   expect(refusalTitle(made)).toBe(title);
   expect(refusalsOf(made).map(({ text }) => text)).toEqual(texts);
-  expect(summaryLine(made).startsWith(`Plan for prod${title === "" ? "" : ` ${title}`}: `)).toBe(true);
+  expect(summaryLine(made).startsWith(`prod${title === "" ? "" : ` ${title}`}: `)).toBe(true);
 });
 
 test("a protected target without git", () => {
@@ -53,7 +53,7 @@ describe.each(["human", "markdown", "html"] as const)("%s", (format) => {
   test("a refused plan says so in its heading", () => {
     const [heading = ""] =
       render({ executable: false, guards: [maxCreates] }).match(/^.*apply will refuse it: guard maxCreates.*$/mu) ?? [];
-    expect(heading).toMatch(/Plan for/u);
+    expect(heading).toMatch(/prod/u);
   });
 
   test("a plan says how to lift a guard, a drift report does not", () => {

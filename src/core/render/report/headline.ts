@@ -1,0 +1,138 @@
+import { changeCount, eachChange, isOutside } from "../../model/changes.ts";
+import { type Change, isOfRelation, type Plan, type ReadyStep, readySteps, stepsOf } from "../../model/plan.ts";
+import { visible } from "../../text/control-characters.ts";
+import { counted, countList } from "../../text/counts.ts";
+import { joinParts } from "../../text/lists.ts";
+import { pathText } from "../../text/paths.ts";
+import { actorText, timeText } from "./attribution.ts";
+import { integrationOf } from "./changes.ts";
+import { openFindings } from "./policies.ts";
+import { wasNotRead } from "./refusals.ts";
+import { isAlarm } from "./words.ts";
+
+/** Whether the plan is that of a pull request. */
+const isReview = ({ loosened, loosenedSince }: Plan): boolean => loosened !== undefined && loosenedSince === undefined;
+
+/** "6 changes from this pull request, all protect; 1 outside change is undone": a plan or report with something in it. Without a period. */
+export const contentText = (plan: Plan): string => (plan.kind === "DriftReport" ? driftText(plan) : planText(plan));
+
+function planText(plan: Plan): string {
+  const items = readySteps(plan);
+  const exposed = exposedColumns(items);
+  const isOwn = (change: Pick<Change, "origin">): boolean => !isOutside(change);
+  const creates = items.filter(({ verb }) => verb === "create").length;
+  const others = items.filter(({ verb }) => verb !== "create" && verb !== "bind");
+  const changes = others.reduce((sum, item) => sum + (isOfRelation(item) ? 1 : changeCount(item, isOwn)), 0);
+  const risky = items.map(
+    (item) =>
+      [changeCount(item, (one) => isOwn(one) && isAlarm(one)), changeCount(item, (one) => isOwn(one) && one.risk === "protects")] as const,
+  );
+  const [exposes, protects] = risky.reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]);
+  const from = isReview(plan) ? " from this pull request" : "";
+  const own = joinParts([creates === 0 ? "" : `${creates} to create`, changes === 0 ? "" : counted(changes, "change")], ", ");
+  const outside = items.reduce((sum, item) => sum + changeCount(item, isOutside), 0);
+  const again = items.reduce((sum, item) => sum + changeCount(item, (one) => isOutside(one) && isAlarm(one)), 0);
+  return joinParts(
+    [
+      own === "" ? nothingText(plan, outside) : `${own}${from}${riskText(creates + changes, protects, exposes)}`,
+      exposed === 0 ? "" : `${exposed === 1 ? "1 column becomes" : `${exposed} columns become`} readable`,
+      outsideText(outside, again),
+      otherCounts(plan),
+    ],
+    "; ",
+  );
+}
+
+/** "12 columns become readable" */
+const exposedColumns = (items: readonly ReadyStep[]): number => items.reduce((sum, { exposedColumns: count = 0 }) => sum + count, 0);
+
+function riskText(all: number, protects: number, exposes: number): string {
+  if (protects + exposes === 0) return "";
+  if (protects === all) return all === 1 ? ", which protects" : ", all protect";
+  return `, ${countList([
+    [exposes, exposes === 1 ? "exposes" : "expose"],
+    [protects, protects === 1 ? "protects" : "protect"],
+  ])}`;
+}
+
+/** Apply undoes what someone changed. What the base of a review asks for may never have been applied. */
+function outsideText(outside: number, exposing: number): string {
+  if (outside === 0) return "";
+  const text = `${counted(outside, "outside change")} ${outside === 1 ? "is" : "are"} undone`;
+  return exposing === 0 ? text : `${text}, ${exposing} of them ${exposing === 1 ? "makes" : "make"} data readable again`;
+}
+
+const standings = [
+  ["byHand", "by hand"],
+  ["notKept", "not kept"],
+  ["blocked", "blocked"],
+  ["waits", "deferred"],
+  ["held", "held"],
+] as const;
+
+const otherCounts = (plan: Plan): string =>
+  countList([
+    ...standings.map(([standing, label]) => [stepsOf(plan, standing).length, label] as const),
+    [readySteps(plan).filter(({ verb }) => verb === "bind").length, "to record"],
+    [(plan.loosened ?? []).length, "loosened"],
+  ]);
+
+function nothingText(plan: Plan, outside: number): string {
+  if (wasNotRead(plan)) return "not compared with the account";
+  if (!plan.complete) return "not compared completely";
+  if (isReview(plan)) return "this pull request changes nothing";
+  if (outside > 0 || otherCounts(plan) !== "") return "";
+  // A plan that needs a guard to be lifted or an exemption is not nothing.
+  return plan.guards.length > 0 || plan.exemptions !== undefined ? "nothing to send" : "no changes";
+}
+
+/** "shop-it customers.email readable since 2026-03-03 06:37 UTC (dana@example.com); 2 other differences". */
+function driftText(report: Plan): string {
+  const { policy, newColumns = [] } = report;
+  const items = readySteps(report);
+  const isDifferent = items.filter(({ verb }) => verb !== "bind");
+  const exposed = isDifferent.reduce((sum, item) => sum + changeCount(item, isAlarm), 0);
+  const all = isDifferent.reduce((sum, item) => sum + (isOfRelation(item) || item.verb === "create" ? 1 : changeCount(item)), 0);
+  const first = exposed === 0 ? undefined : firstExposed(isDifferent);
+  const findings = openFindings(policy).length;
+  const text = joinParts(
+    [
+      first === undefined ? "" : exposed === 1 ? first : `${exposed} exposed: ${first} and ${counted(exposed - 1, "more change")}`,
+      all === exposed ? "" : counted(all - exposed, exposed === 0 ? "difference" : "other difference"),
+      otherCounts(report),
+      countList([
+        [findings, findings === 1 ? "policy finding" : "policy findings"],
+        [newColumns.length, newColumns.length === 1 ? "new column" : "new columns"],
+      ]),
+    ],
+    "; ",
+  );
+  return text === ""
+    ? wasNotRead(report)
+      ? "not compared with the account"
+      : report.complete
+        ? "no differences"
+        : "not compared completely"
+    : text;
+}
+
+/** What someone changed in the account comes before what the manifests changed. */
+function firstExposed(items: readonly ReadyStep[]): string | undefined {
+  const isFirst = items.some(({ changes }) => changes.some((entry) => isAlarm(entry) && isOutside(entry))) ? isOutside : isAlarm;
+  for (const item of items)
+    for (const change of eachChange(item)) {
+      if (!isAlarm(change) || !isFirst(change)) continue;
+      const { leaf, node: whole } = pathText(change.path);
+      const node = whole.replace(/^[^.]+\.(?=[^.]+\.)/u, "");
+      const { attribution } = change;
+      const since =
+        attribution?.confidence === "exact"
+          ? ` since ${timeText(attribution.at)}${attribution.own ? "" : ` (${actorText(attribution)})`}`
+          : "";
+      const isColumn = change.path.includes("/columns/");
+      return node === ""
+        ? `${visible(item.address)} ${leaf} exposed`
+        : `${integrationOf(item.address)} ${node} ${isColumn ? "readable" : "exposed"}${since}`;
+    }
+  return undefined;
+}
