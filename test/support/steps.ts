@@ -13,6 +13,7 @@ import {
   outcomeOf,
   type Plan,
   type Step,
+  type StepEnd,
   stepsOf,
   type Unverifiable,
   type Why,
@@ -25,7 +26,7 @@ export { readySteps } from "../../src/core/model/plan.ts";
 
 /** What a result says of one step that apply sent, or could not send. */
 export interface Ending extends Omit<Step, "outcome">, Partial<Why> {
-  readonly outcome: NonNullable<ReturnType<typeof outcomeOf>>;
+  readonly outcome: StepEnd;
 }
 
 /** How the steps of a result ended; what is blocked or waits has that as its outcome. */

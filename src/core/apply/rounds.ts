@@ -7,13 +7,13 @@ import { scopeOfAddresses } from "../engine/scope.ts";
 import type { Address } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { once } from "../model/maps.ts";
-import { type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../model/plan.ts";
+import { type Plan, type ReadyStep, readySteps, type Step, type StepEnd, stepsOf } from "../model/plan.ts";
 import { stopsApply } from "../model/problem.ts";
 import { exponentialMs } from "../model/runtime/clock.ts";
 import { type Code, titles } from "../model/titles.ts";
 import { execute } from "./execute.ts";
 import { interrupted, notRun, refusal } from "./not-run.ts";
-import { type EndedStep, type EndOutcome, type Execution, isGood } from "./step.ts";
+import { type EndedStep, type Execution, isGood } from "./step.ts";
 import { gatherIntents } from "./waves.ts";
 
 interface RoundsResult {
@@ -225,4 +225,4 @@ function newOutcomes() {
 
 const stepOf = ({ verb, address }: Pick<EndedStep, "verb" | "address">): string => `${verb} ${address}`;
 
-const mayHaveActed = (outcome: EndOutcome): boolean => outcome !== "skipped" && outcome !== "failed" && outcome !== "blocked";
+const mayHaveActed = (outcome: StepEnd): boolean => outcome !== "skipped" && outcome !== "failed" && outcome !== "blocked";

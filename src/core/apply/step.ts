@@ -4,7 +4,7 @@ import type { WriteRun } from "../engine/run.ts";
 import type { Kind, Unit } from "../kinds/kind.ts";
 import { isInCreation, readIfPossible, type ServiceError } from "../model/errors.ts";
 import { type ExtendedCall, extendedCallOf, isNotOffered } from "../model/extended.ts";
-import type { ChangeGroup, NotKept, Outcome, ReadyStep, Step, Why } from "../model/plan.ts";
+import type { ChangeGroup, NotKept, ReadyStep, Step, StepEnd, Why } from "../model/plan.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import type { RunRecords } from "./waves.ts";
 
@@ -27,12 +27,9 @@ export interface Started<Live = unknown> extends Execution {
   readonly kind: Kind<Unit, Live>;
 }
 
-/** In a result, a step that ended blocked or deferred has that as its standing. */
-export type EndOutcome = Outcome | "blocked" | "deferred";
-
 /** How one step ended. */
 export interface Ending extends Partial<Pick<Step, "liveId" | "changes">>, Partial<Why> {
-  readonly outcome: EndOutcome;
+  readonly outcome: StepEnd;
   /** Of a step that did not converge: the changes that the account has all the same. `changes` are the others. */
   readonly kept?: readonly ChangeGroup[];
   /** The values that the service accepted and did not keep. */
@@ -93,4 +90,4 @@ export const unreadBefore = ({ item }: Pick<Started, "item">): Ending => ({
 });
 
 /** Whether the item reached its desired state. */
-export const isGood = (outcome: EndOutcome): boolean => outcome === "done" || outcome === "recovered";
+export const isGood = (outcome: StepEnd): boolean => outcome === "done" || outcome === "recovered";

@@ -45,8 +45,11 @@ export const readySteps = ({ steps }: Pick<Plan | Result, "steps">): readonly Re
 /** How a step that apply started, or did not start, ended. */
 export type Outcome = NonNullable<Step["outcome"]>;
 
-/** How a step of a result ended; "blocked" and "deferred" by its standing. Undefined: it is not one that apply sends. */
-export const outcomeOf = ({ outcome, standing }: Pick<Step, "outcome" | "standing">): Outcome | "blocked" | "deferred" | undefined =>
+/** How a step ended, as people read it: what is blocked or waits has that as its standing in a result. */
+export type StepEnd = Outcome | "blocked" | "deferred";
+
+/** How a step of a result ended. Undefined: it is not one that apply sends. */
+export const outcomeOf = ({ outcome, standing }: Pick<Step, "outcome" | "standing">): StepEnd | undefined =>
   outcome ?? (standing === "blocked" ? "blocked" : standing === "waits" ? "deferred" : undefined);
 
 /** The steps of a result that apply has sent, or could not send. */

@@ -1,10 +1,10 @@
-import type { Action, outcomeOf } from "../model/plan.ts";
+import type { Action, StepEnd } from "../model/plan.ts";
 import type { Severity } from "../model/problem.ts";
 
 /** One character for each verb, outcome and severity, the same in every text format. */
 export const actionSigns: Readonly<Record<Action, string>> = { create: "+", update: "~", relate: "→", unrelate: "-", bind: "=" };
 
-export const outcomeSigns: Readonly<Record<NonNullable<ReturnType<typeof outcomeOf>>, string>> = {
+export const outcomeSigns: Readonly<Record<StepEnd, string>> = {
   done: "✓",
   recovered: "✓",
   failed: "✗",

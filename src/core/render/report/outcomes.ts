@@ -1,5 +1,5 @@
 import { kindOf } from "../../model/address.ts";
-import { type Action, endedSteps, outcomeOf, type Result, type Step, stepsOf, whyOf } from "../../model/plan.ts";
+import { type Action, endedSteps, outcomeOf, type Result, type Step, type StepEnd, stepsOf, whyOf } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";
@@ -22,11 +22,9 @@ export const isDone = ({ outcome }: Pick<Step, "outcome">): boolean => outcome =
 export const isDeclined = (items: readonly Step[]): boolean =>
   items.length > 0 && items.every(({ why }) => why?.code === "E_NOT_CONFIRMED");
 
-type End = NonNullable<ReturnType<typeof outcomeOf>>;
+const endOf = (step: Step): StepEnd => outcomeOf(step) ?? "done";
 
-const endOf = (step: Step): End => outcomeOf(step) ?? "done";
-
-const outcomeWord = (outcome: End): string => (outcome === "not-converged" ? "not converged" : outcome);
+const outcomeWord = (outcome: StepEnd): string => (outcome === "not-converged" ? "not converged" : outcome);
 
 /** "created", "recovered: created", "failed", … */
 function outcomeText(step: Step): string {
@@ -36,7 +34,7 @@ function outcomeText(step: Step): string {
   return outcome === "recovered" ? `recovered: ${done}` : outcomeWord(outcome);
 }
 
-const outcomeOrder: readonly End[] = ["done", "recovered", "failed", "not-converged", "unknown", "blocked", "deferred", "skipped"];
+const outcomeOrder: readonly StepEnd[] = ["done", "recovered", "failed", "not-converged", "unknown", "blocked", "deferred", "skipped"];
 
 /** "3 done, 1 failed, 2 held". */
 export function outcomesText(result: Pick<Result, "steps">): string {
@@ -45,7 +43,7 @@ export function outcomesText(result: Pick<Result, "steps">): string {
   return countList([...counts, [stepsOf(result, "held").length, "held"]]);
 }
 
-const outcomeTones: Readonly<Record<End, Tone>> = {
+const outcomeTones: Readonly<Record<StepEnd, Tone>> = {
   done: "good",
   recovered: "good",
   failed: "bad",
@@ -129,7 +127,7 @@ function sharedKey(item: Step, blockedFor: ReadonlyMap<string, number>): string 
 }
 
 /** Outcomes whose message says everything. */
-const countedOutcomes: ReadonlySet<End> = new Set(["blocked", "failed", "skipped"]);
+const countedOutcomes: ReadonlySet<StepEnd> = new Set(["blocked", "failed", "skipped"]);
 
 const reasonOf = (step: Step): string => JSON.stringify([endOf(step), step.why?.code, step.why?.message]);
 
