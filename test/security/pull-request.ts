@@ -4,6 +4,7 @@ import { dimsyncHere } from "../cli/built-cli.ts";
 import { githubToken, startGithub } from "../features/ci/github-stand-in.ts";
 import { startRepository } from "../features/ci/rehearsal-job.ts";
 import { gitEnv } from "../support/git/env.ts";
+import { git } from "../support/git/remote.ts";
 
 type Files = Readonly<Record<string, string>>;
 
@@ -59,6 +60,7 @@ export async function startReviewedRepository(key: string, files: Files) {
   /** Merges the branch of pull request 7, and runs `dimsync ci apply`. */
   const mergeAndApply = (branch: string, env: JobEvent["env"] = {}, flags: readonly string[] = []) => {
     repository.merge(branch);
+    if (branch !== "main") github.merged.set(git(repository.remote, "rev-parse", "main"), 7);
     return apply(repository.checkout("main"), env, flags);
   };
   return { ...repository, plan, apply, mergeAndApply, comment: () => (github.comments.get(7) ?? []).map(({ body }) => body).join("\n") };

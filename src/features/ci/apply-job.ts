@@ -41,6 +41,7 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
   const saved = planFile === undefined ? undefined : await readSavedPlan(resolve(cwd, planFile), io.env);
   const log = openLog(context, job);
   const documents: (Plan | Result)[] = [];
+  const plans: Plan[] = [];
   const failed: FailedTarget[] = [];
   const attempt = async (target: string, work: () => Promise<void>): Promise<void> => {
     await work().catch((error: unknown) => {
@@ -50,7 +51,9 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
   for (const project of projects) {
     warnOfLocalRecords(context, job, project);
     const onDocument = (document: Plan | Result): void => void documents.push(document);
-    await attempt(project.settings.target, () => applyTarget(context, project, { saved, log, onDocument }));
+    await attempt(project.settings.target, () =>
+      applyTarget(context, project, { saved, log, onPlan: (plan) => void plans.push(plan), onDocument }),
+    );
     if (failed.length > 0 || io.interrupted.aborted) break;
   }
   const known = await listTargets(loadOptions(context, []));
@@ -62,7 +65,7 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
     outputs: targetsOutput(job, projects),
     isSummarized: true,
   });
-  if (flags.comment !== false) await commentResults(job, { documents, failed: withoutDocument, known, folder: cwd });
+  if (flags.comment !== false) await commentResults(job, { documents, plans, failed: withoutDocument, known, folder: cwd });
   return code;
 }
 
@@ -70,11 +73,12 @@ interface TargetApply {
   /** A plan that the user saved; undefined: make one. */
   readonly saved: Plan | undefined;
   readonly log: ApplyLog;
+  readonly onPlan: (plan: Plan) => void;
   /** Called with the result, or with a plan that has no changes or cannot be applied. */
   readonly onDocument: (document: Plan | Result) => void;
 }
 
-async function applyTarget(context: CiContext, project: Project, { saved, log, onDocument }: TargetApply): Promise<void> {
+async function applyTarget(context: CiContext, project: Project, { saved, log, onPlan, onDocument }: TargetApply): Promise<void> {
   const report = async (document: Plan | Result): Promise<void> => {
     onDocument(document);
     await log.document(document);
@@ -90,6 +94,7 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
     if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));
     return await report({ ...plan, exit: unchangedExit(plan) });
   }
+  onPlan(plan);
   await log.plan(plan);
   const options = { ...applyOptions(context), saved: plan, isOwnPlan: saved === undefined };
   const { result } = await withRun(context, (run) => applyAccount(project, options, run));

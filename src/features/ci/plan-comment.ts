@@ -4,6 +4,7 @@ import type { RenderOptions } from "../../core/render/document.ts";
 import { code, details, prose } from "../../core/render/markdown/escape.ts";
 import { renderMarkdown } from "../../core/render/markdown/index.ts";
 import { isEmpty, summaryLine } from "../../core/render/report/totals.ts";
+import { moreOf } from "../../core/text/lists.ts";
 import { cutMiddle } from "../../core/text/values.ts";
 import type { TargetSection } from "./comments.ts";
 import type { FailedTarget } from "./job.ts";
@@ -30,11 +31,26 @@ export function planSection({ git, ...given }: Plan, { room, touches, head }: Se
   return isEmpty(plan) ? { text: details(prose(summaryLine(plan)), text), isEmpty: true } : { text, isEmpty: false };
 }
 
+interface ResultOptions {
+  readonly room: number;
+  /** What the plan said that the manifests give up since the commit that was applied last. */
+  readonly loosened: Plan["loosened"] | undefined;
+}
+
 /** The section of what apply did after the merge, or of the plan that it did not apply. */
-export const resultSection = (document: Plan | Result, room: number): SectionContent => ({
-  text: renderMarkdown(document, { color: false, verbose: false, budget: room - 300 }).trim(),
-  isEmpty: document.kind !== "Result" && isEmpty(document) && document.exit.code === 0,
-});
+export function resultSection(document: Plan | Result, { room, loosened = [] }: ResultOptions): SectionContent {
+  const given = loosened.slice(0, mostLoosened).map(({ subject, code: of }) => `- ${code(cutMiddle(subject, 120))} ${code(of)}`);
+  const more = loosened.length > mostLoosened ? [`- … ${moreOf(loosened.length - mostLoosened, "change")}`] : [];
+  const title = `**Loosened since the commit that was applied last (${loosened.length}):**`;
+  const note = loosened.length === 0 ? "" : [title, "", ...given, ...more].join("\n");
+  const text = renderMarkdown(document, { color: false, verbose: false, budget: room - note.length - 300 }).trim();
+  return {
+    text: note === "" ? text : `${text}\n\n${note}`,
+    isEmpty: document.kind !== "Result" && isEmpty(document) && document.exit.code === 0,
+  };
+}
+
+const mostLoosened = 10;
 
 /** The section of a target that could not be planned: why. */
 export const failedSection = (what: "plan" | "result", { target, failure }: FailedTarget, head?: string): SectionContent => ({

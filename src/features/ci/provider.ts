@@ -71,6 +71,8 @@ export async function commentPlans(job: CiJob, { plans, failed, unchanged = [], 
 /** What an apply did. */
 interface AppliedTargets {
   readonly documents: readonly (Plan | Result)[];
+  /** Those that were applied. */
+  readonly plans: readonly Plan[];
   readonly failed: readonly FailedTarget[];
   /** All targets of the project, in its order. */
   readonly known: readonly string[];
@@ -82,13 +84,16 @@ interface AppliedTargets {
  * Puts what apply did after a push into the comments on the pull requests that the push merged, in place of the plans.
  * Throws only E_INTERRUPTED.
  */
-export async function commentResults(job: CiJob, { documents, failed, known, folder }: AppliedTargets): Promise<void> {
+export async function commentResults(job: CiJob, { documents, plans, failed, known, folder }: AppliedTargets): Promise<void> {
   const rest = job.environment.isAppliedPush ? openJobProvider(job) : undefined;
   if (rest === undefined) return;
   const { provider, repository } = job.environment;
   const room = Math.floor((mostCharacters - 1000) / Math.min(known.length, mostWithRoom));
   const mine = [
-    ...documents.map((one) => ({ target: one.target, ...resultSection(one, room) })),
+    ...documents.map((one) => {
+      const applied = plans.find(({ target }) => target === one.target);
+      return { target: one.target, ...resultSection(one, { room, loosened: one.kind === "Result" ? applied?.loosened : undefined }) };
+    }),
     ...failed.map((one) => ({ target: one.target, ...failedSection("result", one) })),
   ];
   const targets = mine.map(({ target }) => target);
