@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
 import { DimsyncError, messageOf } from "../core/model/errors.ts";
 import type { ExitCode } from "../core/model/exit.ts";
+import { defined } from "../core/model/json/json.ts";
 import type { Validation } from "../core/model/plan.ts";
 import type { Diagnostic } from "../core/model/problem.ts";
 import { placeText } from "../core/model/problem.ts";
@@ -12,6 +13,7 @@ import type { Document } from "../core/render/index.ts";
 import { type AnnotationOptions, annotations, githubPieces, summaryLimitBytes } from "../core/render/machine/github.ts";
 import { code, prose } from "../core/render/markdown/escape.ts";
 import { findingsOf } from "../core/render/report/findings.ts";
+import { targetPlace } from "../core/render/report/from-root.ts";
 import { visible } from "../core/text/control-characters.ts";
 import { joinParts, moreOf } from "../core/text/lists.ts";
 import { workflowCommand } from "../core/text/workflow-commands.ts";
@@ -25,11 +27,11 @@ interface StepPieces {
 }
 
 /** The summary of the documents, as far as the step's summary has room, and the outputs. */
-export function stepPieces(env: Environment, documents: readonly Document[], { planFile = "" } = {}): StepPieces {
+export function stepPieces(env: Environment, documents: readonly Document[], { planFile = "", filePrefix = "" } = {}): StepPieces {
   // All commands of a step share its summary, and GitHub drops a summary that is too large.
   const { GITHUB_STEP_SUMMARY: file = "" } = env;
   const used = file === "" ? 0 : (statSync(file, { throwIfNoEntry: false })?.size ?? 0);
-  return githubPieces(documents, { room: summaryLimitBytes - used, planFile });
+  return githubPieces(documents, { room: summaryLimitBytes - used, planFile, filePrefix });
 }
 
 /** Appends to the files that GitHub Actions names in the environment, if any. Throws E_OUTPUT. */
@@ -84,10 +86,10 @@ function untitledPieces({ code, message, exit, diagnostics }: CommandFailure, op
     return {
       summary: `## ${prose(code)}\n\n${prose(message)}\n`,
       line: visible(`${code}: ${message}`).slice(0, 1_000),
-      annotations: `${workflowCommand("error", [["title", `dimsync: ${code}`]], visible(message))}\n`,
+      annotations: `${workflowCommand("error", [["title", `dimsync: ${targetPlace(code, options.filePrefix)}`]], visible(message))}\n`,
     };
   const document: Validation = { kind: "Validation", manifests: 0, files: 0, diagnostics, exit: { code: exit, reasons: [] } };
-  const { summary, outputs } = githubPieces([document]);
+  const { summary, outputs } = githubPieces([document], defined({ filePrefix: options.filePrefix }));
   const lines = annotations(findingsOf(document), options);
   return { summary, line: outputs.summary_line, annotations: lines.map((line) => `${line}\n`).join("") };
 }

@@ -39,7 +39,7 @@ export async function deliver(
   if (!to.some(({ format }) => format === "github")) return;
   const { writeGithubStep, stepPieces } = await import("./github-outputs.ts");
   const planFile = flags.out === undefined ? "" : resolve(cwd, flags.out);
-  writeGithubStep(io.env, stepPieces(io.env, documents, { planFile }));
+  writeGithubStep(io.env, stepPieces(io.env, documents, { planFile, filePrefix: filePrefix(context) }));
 }
 
 /** Writes documents to these destinations only. Throws E_OUTPUT. */

@@ -55,7 +55,7 @@ test("a saved plan's path is an output, and two commands of one step share its s
   await run("validate", "-C", "deploy", "-o", "github");
   const { code } = await run("plan", "-C", "deploy", "-o", "github", "--out", "plan.json");
   expect(code).toBe(0);
-  expect(read("summary")).toMatch(/## Validation[\s\S]*## `test`/u);
+  expect(read("summary")).toMatch(/## Validation[\s\S]*## `deploy, test`/u);
   expect(Object.fromEntries(outputsIn(read("output")))).toMatchObject({ has_changes: "true", plan_file: join(root, "deploy/plan.json") });
 });
 
@@ -63,7 +63,7 @@ test("a failure before there is a document also sets the outputs", async () => {
   const { run, read } = await startProject();
   const { code, stdout } = await run("plan", "-C", "deploy", "--out", "none/plan.json", "-o", "github");
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^::error title=dimsync%3A E_OUTPUT::/u);
+  expect(stdout).toMatch(/^::error title=dimsync%3A deploy%2C E_OUTPUT::/u);
   expect(outputsIn(read("output")).get("exit_code")).toBe("1");
 });
 

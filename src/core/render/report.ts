@@ -4,11 +4,12 @@ import { endedSteps, type Plan, type Result, readySteps, stepsOf, type Validatio
 import { visible } from "../text/control-characters.ts";
 import { callsText } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
-import { forTarget } from "../text/shell.ts";
+import { forTarget, withFlags } from "../text/shell.ts";
 import type { Entry, Section } from "./blocks.ts";
 import type { Document, RenderOptions } from "./document.ts";
 import { changesSection, detailEntries } from "./report/changes.ts";
 import { exitText } from "./report/exits.ts";
+import { targetPlace, withFiles } from "./report/from-root.ts";
 import { contentText } from "./report/headline.ts";
 import { isDeclined, isDone, outcomesText } from "./report/outcomes.ts";
 import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
@@ -25,7 +26,7 @@ export interface Report {
   readonly words: Words;
   /** "Plan for prod" */
   readonly title: string;
-  /** "prod"; "" for a validation. Raw, as the title. */
+  /** "prod", in a folder of the repository "deploy/eu, prod"; "" for a validation. Raw, as the title. */
   readonly target: string;
   readonly about: About;
   readonly headline: Headline;
@@ -73,12 +74,15 @@ interface Headline {
   readonly isSentence: boolean;
 }
 
-export function reportOf(document: Document, options: RenderOptions): Report {
+export function reportOf(given: Document, options: RenderOptions): Report {
+  const document = withFiles(given, options.filePrefix);
   const { kind } = document;
   const items = kind === "Result" || kind === "Validation" ? [] : readySteps(document);
-  const named = (command: string): string => ("target" in document ? forTarget(command, document) : command);
+  const folder = options.filePrefix?.replace(/\/$/u, "") ?? "";
+  const inFolder = (command: string): string => (folder === "" ? command : withFlags(command, [["-C", folder]]));
+  const named = (command: string): string => inFolder("target" in document ? forTarget(command, document) : command);
   const words = { ...wordsOf(kind), command: named(wordsOf(kind).command) };
-  const target = kind === "Validation" ? "" : document.target;
+  const target = kind === "Validation" ? "" : targetPlace(document.target, options.filePrefix);
   const changes = changesSection(items, words, options.verbose);
   return {
     ...noContent,
@@ -89,8 +93,14 @@ export function reportOf(document: Document, options: RenderOptions): Report {
     counts: stateCounts(document, changes.count),
     changes,
     details: detailEntries(items),
-    sections: sectionsOf(document, options).map((section) => withCommands(section, named)),
+    sections: sectionsOf(document, { ...options, ...withoutPrefix(options) }).map((section) => withCommands(section, named)),
   };
+}
+
+/** `touches` takes files as the document has them. */
+function withoutPrefix({ touches, filePrefix = "" }: RenderOptions): Pick<RenderOptions, "touches"> {
+  if (touches === undefined || filePrefix === "") return {};
+  return { touches: (file, line) => touches(file.startsWith(filePrefix) ? file.slice(filePrefix.length) : file, line) };
 }
 
 const withCommands = ({ command, entries, ...section }: Section, named: (command: string) => string): Section => ({

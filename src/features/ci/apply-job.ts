@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { ofTarget } from "../../cli/each-target.ts";
 import { stepPieces, writeGithubStep } from "../../cli/github-outputs.ts";
-import { checkOutputs, type Destination, writeDocuments } from "../../cli/output.ts";
+import { checkOutputs, type Destination, filePrefix, writeDocuments } from "../../cli/output.ts";
 import { applyOptions, failOnFlags, refuseReadOnly } from "../../cli/plan-options.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOptions, loadProjects } from "../../cli/project.ts";
@@ -119,7 +119,8 @@ function openLog(context: CiContext, job: CiJob): ApplyLog {
   const isLog = format === "human" || format === "github";
   const onStderr = { ...context, io: { ...io, stdout: io.stderr } };
   const summarize = (document: Plan | Result): void => {
-    if (isStep(context, job)) writeGithubStep(io.env, { ...stepPieces(io.env, [document]), outputs: {} });
+    if (isStep(context, job))
+      writeGithubStep(io.env, { ...stepPieces(io.env, [document], { filePrefix: filePrefix(context) }), outputs: {} });
   };
   const show = async (document: Plan | Result, to: Destination): Promise<void> =>
     writeDocuments(to.format === "human" && !isLog ? onStderr : context, [to], [document]);

@@ -1,11 +1,12 @@
 import { ofTarget } from "../../cli/each-target.ts";
-import { checkOutputs, writeDocuments } from "../../cli/output.ts";
+import { checkOutputs, filePrefix, writeDocuments } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
 import { loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { driftAccount } from "../../core/operations/drift.ts";
 import { notifyDrift } from "../../core/operations/notify-drift.ts";
+import { targetPlace } from "../../core/render/report/from-root.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations } from "./job.ts";
 import { notMade } from "./plan-comment.ts";
 import { reportDrift } from "./provider.ts";
@@ -31,7 +32,10 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
   if (reports.length > 0) await writeDocuments(context, jobDestinations(context, job), reports);
   const code = await endJob(context, job, {
     documents: reports,
-    failures: failed.map(({ target, failure }) => ({ ...failure, title: notMade("drift report", target) })),
+    failures: failed.map(({ target, failure }) => ({
+      ...failure,
+      title: notMade("drift report", targetPlace(target, filePrefix(context))),
+    })),
   });
   const isInIssue = flags.issue !== false && (await reportDrift(job, reports));
   return isInIssue && (code === 2 || code === 3) ? 0 : code;

@@ -1,4 +1,5 @@
 import type { Plan } from "../../core/model/plan.ts";
+import type { RenderOptions } from "../../core/render/document.ts";
 import { renderMarkdown } from "../../core/render/markdown/index.ts";
 import { hasChanges, summaryLine } from "../../core/render/report/totals.ts";
 import { cutMiddle } from "../../core/text/values.ts";
@@ -47,6 +48,12 @@ const withoutFooter = (body: string): string => body.replaceAll("\r\n", "\n").tr
 
 const maxTitleCharacters = 200;
 
+interface IssueOptions extends Pick<RenderOptions, "filePrefix"> {
+  /** The hidden first line. */
+  readonly marker: string;
+  readonly footer: string;
+}
+
 /**
  * Keeps the issue of a target in line with its drift report: opens it if the account differs,
  * updates it while it does, and closes it afterwards. An incomplete report does not show that the
@@ -55,13 +62,13 @@ const maxTitleCharacters = 200;
 export async function upsertDriftIssue(
   issues: Issues,
   report: Plan,
-  { marker, footer }: { readonly marker: string; readonly footer: string },
+  { marker, footer, filePrefix = "" }: IssueOptions,
 ): Promise<"created" | "updated" | "same" | "closed" | "none"> {
   const isDrift = hasChanges(report) || report.exit.code === 2 || report.exit.code === 3;
   if (isDrift)
     return await upsertIssue(issues, {
-      title: cutMiddle(summaryLine(report), maxTitleCharacters),
-      body: `${marker}\n${renderMarkdown(report, { color: false, verbose: false })}\n${footer}`,
+      title: cutMiddle(summaryLine(report, filePrefix), maxTitleCharacters),
+      body: `${marker}\n${renderMarkdown(report, { color: false, verbose: false, filePrefix })}\n${footer}`,
     });
-  return report.complete && report.exit.code === 0 ? await closeIssue(issues, `${summaryLine(report)}\n\n${footer}`) : "none";
+  return report.complete && report.exit.code === 0 ? await closeIssue(issues, `${summaryLine(report, filePrefix)}\n\n${footer}`) : "none";
 }

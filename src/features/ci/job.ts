@@ -8,6 +8,7 @@ import { changedLines } from "../../core/git/changed-lines.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../core/model/exit.ts";
+import { defined } from "../../core/model/json/json.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import type { Document, RenderOptions } from "../../core/render/document.ts";
 import { annotations } from "../../core/render/machine/github.ts";
@@ -90,7 +91,7 @@ export async function endJob(context: CiContext, job: CiJob, report: JobReport):
   if (!isStep(context, job)) return code;
   const places = { filePrefix: filePrefix(context), ...(report.touched ?? (await touchedLines(context, job, report))) };
   const failed = failures.map((failure) => failurePieces(failure, places));
-  const pieces = stepPieces(io.env, documents, planFile === undefined ? {} : { planFile });
+  const pieces = stepPieces(io.env, documents, { ...defined({ planFile }), filePrefix: filePrefix(context) });
   const summary = joinParts([isSummarized ? "" : pieces.summary, ...failed.map((one) => one.summary)], "\n");
   const lines = [pieces.outputs["summary_line"] ?? "", ...failed.map(({ line }) => line)];
   const outputs = { ...pieces.outputs, exit_code: String(code), summary_line: joinParts(lines, " · "), ...report.outputs };

@@ -1,8 +1,10 @@
 import { failureReasons } from "../../cli/github-outputs.ts";
+import { defined } from "../../core/model/json/json.ts";
 import type { Plan, Result } from "../../core/model/plan.ts";
 import type { RenderOptions } from "../../core/render/document.ts";
 import { code, details, prose } from "../../core/render/markdown/escape.ts";
 import { renderMarkdown } from "../../core/render/markdown/index.ts";
+import { targetPlace } from "../../core/render/report/from-root.ts";
 import { isEmpty, summaryLine } from "../../core/render/report/totals.ts";
 import { moreOf } from "../../core/text/lists.ts";
 import { cutMiddle } from "../../core/text/values.ts";
@@ -15,7 +17,10 @@ interface SectionContent {
   readonly isEmpty: boolean;
 }
 
-interface SectionOptions {
+/** `filePrefix` is the folder of the project. */
+type Placed = Pick<RenderOptions, "filePrefix">;
+
+interface SectionOptions extends Placed {
   /** The characters that it may take. */
   readonly room: number;
   readonly touches?: RenderOptions["touches"];
@@ -24,26 +29,31 @@ interface SectionOptions {
 }
 
 /** The section of a plan; an empty plan is collapsed. */
-export function planSection({ git, ...given }: Plan, { room, touches, head }: SectionOptions): SectionContent {
+export function planSection({ git, ...given }: Plan, { room, touches, head, filePrefix }: SectionOptions): SectionContent {
   const plan: Plan = git === undefined ? given : { ...given, git: { ...git, commit: head ?? git.commit } };
-  const options = { color: false, verbose: false, budget: room - 300, ...(touches === undefined ? {} : { touches }) };
+  const options = { color: false, verbose: false, budget: room - 300, ...defined({ touches, filePrefix }) };
   const text = renderMarkdown(plan, options).trim();
-  return isEmpty(plan) ? { text: details(prose(summaryLine(plan)), text), isEmpty: true } : { text, isEmpty: false };
+  return isEmpty(plan) ? { text: details(prose(summaryLine(plan, filePrefix)), text), isEmpty: true } : { text, isEmpty: false };
 }
 
-interface ResultOptions {
+interface ResultOptions extends Placed {
   readonly room: number;
   /** What the plan said that the manifests give up since the commit that was applied last. */
   readonly loosened: Plan["loosened"] | undefined;
 }
 
 /** The section of what apply did after the merge, or of the plan that it did not apply. */
-export function resultSection(document: Plan | Result, { room, loosened = [] }: ResultOptions): SectionContent {
+export function resultSection(document: Plan | Result, { room, loosened = [], filePrefix }: ResultOptions): SectionContent {
   const given = loosened.slice(0, mostLoosened).map(({ subject, code: of }) => `- ${code(cutMiddle(subject, 120))} ${code(of)}`);
   const more = loosened.length > mostLoosened ? [`- … ${moreOf(loosened.length - mostLoosened, "change")}`] : [];
   const title = `**Loosened since the commit that was applied last (${loosened.length}):**`;
   const note = loosened.length === 0 ? "" : [title, "", ...given, ...more].join("\n");
-  const text = renderMarkdown(document, { color: false, verbose: false, budget: room - note.length - 300 }).trim();
+  const text = renderMarkdown(document, {
+    color: false,
+    verbose: false,
+    budget: room - note.length - 300,
+    ...defined({ filePrefix }),
+  }).trim();
   return {
     text: note === "" ? text : `${text}\n\n${note}`,
     isEmpty: document.kind !== "Result" && isEmpty(document) && document.exit.code === 0,
@@ -53,25 +63,35 @@ export function resultSection(document: Plan | Result, { room, loosened = [] }: 
 const mostLoosened = 10;
 
 /** The section of a target that could not be planned: why. */
-export const failedSection = (what: "plan" | "result", { target, failure }: FailedTarget, head?: string): SectionContent => ({
-  text: [`## ${notMade(what, target)}`, ...failureReasons(failure), ...commitLines(head)].join("\n\n"),
+export const failedSection = (
+  what: "plan" | "result",
+  { target, failure }: FailedTarget,
+  { head, filePrefix }: Partial<Pick<SectionOptions, "head" | "filePrefix">>,
+): SectionContent => ({
+  text: [`## ${notMade(what, targetPlace(target, filePrefix))}`, ...failureReasons(failure), ...commitLines(head)].join("\n\n"),
   isEmpty: false,
 });
 
 const commitLines = (head: string | undefined): readonly string[] => (head === undefined ? [] : [`Commit ${head.slice(0, 7)}.`]);
 
 /** The section of a target that was not planned, because no file of the project changed. */
-export const unchangedSection = (target: string, head: string | undefined): SectionContent => ({
-  text: `## No changes for ${code(cutMiddle(target, 80))}\n\n${head === undefined ? "The pull request changes no file of the project." : `Up to ${head.slice(0, 7)}, no file of the project changes.`}`,
+export const unchangedSection = (target: string, { head, filePrefix }: Pick<SectionOptions, "head" | "filePrefix">): SectionContent => ({
+  text: `## No changes for ${code(cutMiddle(targetPlace(target, filePrefix), 80))}\n\n${head === undefined ? "The pull request changes no file of the project." : `Up to ${head.slice(0, 7)}, no file of the project changes.`}`,
   isEmpty: true,
 });
 
 /** The section of a target after a run that failed before it planned any. */
-export const withdrawnSection = ({ target }: TargetSection, head: string | undefined): TargetSection => ({
+export const withdrawnSection = (
+  { target }: TargetSection,
+  { head, filePrefix }: Pick<SectionOptions, "head" | "filePrefix">,
+): TargetSection => ({
   target,
-  text: [`## ${notMade("plan", target)}`, "The last run of `dimsync plan` failed before it made one.", ...commitLines(head)].join("\n\n"),
+  text: [
+    `## ${notMade("plan", targetPlace(target, filePrefix))}`,
+    "The last run of `dimsync plan` failed before it made one.",
+    ...commitLines(head),
+  ].join("\n\n"),
 });
 
-/** "No plan for `prod`", in Markdown. */
-export const notMade = (what: "plan" | "result" | "drift report", target: string): string =>
-  `No ${what} for ${code(cutMiddle(target, 80))}`;
+/** "No plan for `deploy/eu, prod`", in Markdown. */
+export const notMade = (what: "plan" | "result" | "drift report", place: string): string => `No ${what} for ${code(cutMiddle(place, 80))}`;

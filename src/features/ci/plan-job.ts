@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { baseOfTarget, ofTarget } from "../../cli/each-target.ts";
 import type { CommandFailure } from "../../cli/github-outputs.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
-import { checkOutputs, checkWritable, writeDocuments } from "../../cli/output.ts";
+import { checkOutputs, checkWritable, filePrefix, writeDocuments } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
 import { loadOptions, loadProjects } from "../../cli/project.ts";
 import { printError } from "../../cli/report-error.ts";
@@ -22,6 +22,7 @@ import { planAccount } from "../../core/operations/plan.ts";
 import { savePlan } from "../../core/operations/saved-plan.ts";
 import { validateProject } from "../../core/operations/validate.ts";
 import { refuseTrackedState } from "../../core/records/state-folder.ts";
+import { targetPlace } from "../../core/render/report/from-root.ts";
 import { isProjectChanged } from "./changed-files.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, targetsOutput, touchedLines } from "./job.ts";
 import { notMade } from "./plan-comment.ts";
@@ -45,7 +46,7 @@ export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode>
   const planFile = flags.out === undefined || plans.length === 0 ? undefined : resolve(cwd, flags.out);
   if (planFile !== undefined)
     for (const plan of plans) await withSignalsCaught(io, () => savePlan(planFile, plan, { env: io.env, signal: io.interrupted }));
-  const failures = failed.map(({ target, failure }) => ({ ...failure, title: notMade("plan", target) }));
+  const failures = failed.map(({ target, failure }) => ({ ...failure, title: notMade("plan", targetPlace(target, filePrefix(context))) }));
   const touched = await touchedLines(context, job, { documents: plans, failures });
   if (plans.length > 0) await writeDocuments(context, jobDestinations(context, job), plans, touched);
   const code = await endJob(context, job, {

@@ -46,7 +46,7 @@ const recheckMs = 700;
  * only E_INTERRUPTED.
  */
 export async function commentPlans(job: CiJob, { plans, failed, unchanged = [], known, touches }: PlannedTargets): Promise<void> {
-  const { head } = job.environment;
+  const places = { head: job.environment.head, filePrefix: prefixOf(job) };
   const targets = [...[...plans, ...failed].map(({ target }) => target), ...unchanged];
   const order = [...known, ...targets.filter((target) => !known.includes(target))];
   // The rest is for the markers and the footer. The author of a pull request names its targets.
@@ -54,9 +54,9 @@ export async function commentPlans(job: CiJob, { plans, failed, unchanged = [], 
   await withComments(job, "The plan is in the log and the summary of this job, but not in a comment.", async (comments) => {
     const options = { ...commentOptions(job), recheckMs: order.length > targets.length ? recheckMs : undefined };
     const mine = [
-      ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, { room, touches, head }) })),
-      ...failed.map((one) => ({ target: one.target, ...failedSection("plan", one, head) })),
-      ...unchanged.map((target) => ({ target, ...unchangedSection(target, head) })),
+      ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, { ...places, room, touches }) })),
+      ...failed.map((one) => ({ target: one.target, ...failedSection("plan", one, places) })),
+      ...unchanged.map((target) => ({ target, ...unchangedSection(target, places) })),
     ];
     const outcome = await upsertComment(comments, options, (sections) => {
       const others = sections.filter(({ target }) => known.includes(target) && !targets.includes(target));
@@ -89,12 +89,16 @@ export async function commentResults(job: CiJob, { documents, plans, failed, kno
   if (rest === undefined) return;
   const { provider, repository } = job.environment;
   const room = Math.floor((mostCharacters - 1000) / Math.min(known.length, mostWithRoom));
+  const filePrefix = prefixOf(job);
   const mine = [
     ...documents.map((one) => {
       const applied = plans.find(({ target }) => target === one.target);
-      return { target: one.target, ...resultSection(one, { room, loosened: one.kind === "Result" ? applied?.loosened : undefined }) };
+      return {
+        target: one.target,
+        ...resultSection(one, { room, filePrefix, loosened: one.kind === "Result" ? applied?.loosened : undefined }),
+      };
     }),
-    ...failed.map((one) => ({ target: one.target, ...failedSection("result", one) })),
+    ...failed.map((one) => ({ target: one.target, ...failedSection("result", one, { filePrefix }) })),
   ];
   const targets = mine.map(({ target }) => target);
   await orWarn(job, "The result is in the log and the summary of this job, but not on the pull request.", async () => {
@@ -134,7 +138,7 @@ export async function withdrawComments(job: CiJob, targets: readonly string[]): 
   await withComments(job, "The comment still shows the plans of an earlier run.", async (comments) => {
     const options = { ...commentOptions(job), recheckMs: targets.length === 0 ? undefined : recheckMs };
     await upsertComment(comments, options, (sections) =>
-      sections.map((one) => (isOld(one) ? withdrawnSection(one, job.environment.head) : one)),
+      sections.map((one) => (isOld(one) ? withdrawnSection(one, { head: job.environment.head, filePrefix: prefixOf(job) }) : one)),
     );
   });
 }
@@ -158,7 +162,7 @@ export async function reportDrift(job: CiJob, reports: readonly Plan[]): Promise
     const isReported = await orWarn(job, "The report is in the log and the summary of this job, but not in an issue.", async () => {
       const marker = driftMarker(folder, report.target);
       const issues = (provider === "github" ? githubIssues : gitlabIssues)(rest, repository, { label: driftLabel, marker });
-      const outcome = await upsertDriftIssue(issues, report, { marker, footer: footerOf(job) });
+      const outcome = await upsertDriftIssue(issues, report, { marker, footer: footerOf(job), filePrefix: prefixOf(job) });
       job.log(`dimsync: issue for ${visible(report.target)}: ${outcome}\n`);
     });
     areReported &&= isReported;
@@ -213,6 +217,9 @@ async function orWarn({ environment, log }: CiJob, consequence: string, work: ()
     return false;
   }
 }
+
+/** From the root of the repository to the project: "" or "deploy/eu/". */
+const prefixOf = ({ environment: { folder } }: CiJob): string => (folder === "" ? "" : `${folder}/`);
 
 /** The last line of everything that a job writes. */
 const footerOf = ({ environment: { runUrl } }: CiJob): string =>

@@ -10,7 +10,7 @@ import { clockWithoutWaiting } from "../../support/clock.ts";
 import { withSteps } from "../../support/steps.ts";
 import { type GithubStandIn, githubToken, startGithub } from "./github-stand-in.ts";
 
-const put = ({ url }: GithubStandIn, report: Plan, run = 1) =>
+const put = ({ url }: GithubStandIn, report: Plan, run = 1, folder = "") =>
   upsertDriftIssue(
     githubIssues(
       openRest({
@@ -21,10 +21,14 @@ const put = ({ url }: GithubStandIn, report: Plan, run = 1) =>
         clock: clockWithoutWaiting(),
       }),
       "example/data",
-      { label: "dimsync-drift", marker: driftMarker("", report.target) },
+      { label: "dimsync-drift", marker: driftMarker(folder, report.target) },
     ),
     report,
-    { marker: driftMarker("", report.target), footer: `Written by dimsync in [this run](https://example.com/${run}).` },
+    {
+      marker: driftMarker(folder, report.target),
+      footer: `Written by dimsync in [this run](https://example.com/${run}).`,
+      filePrefix: folder === "" ? "" : `${folder}/`,
+    },
   );
 const nothing = plan({ kind: "DriftReport" });
 
@@ -53,6 +57,20 @@ test("each target has its own issue, also if the list has several pages", async 
   for (const target of ["a", "b", "c", "d"]) await put(github, { ...driftReport, target });
   expect(await put(github, { ...nothing, target: "d" })).toBe("closed");
   expect(github.issues.map(({ state }) => state)).toEqual(["open", "open", "open", "closed"]);
+});
+
+test("projects in two folders have an issue each, which names the folder in its title, files and commands", async () => {
+  const github = await startGithub();
+  for (const folder of ["deploy/eu", "deploy/us"]) await put(github, driftReport, 1, folder);
+  expect(github.issues.map(({ title }) => title.replace(/:.*/su, ""))).toEqual(["deploy/eu, prod", "deploy/us, prod"]);
+  for (const [index, folder] of ["deploy/eu", "deploy/us"].entries()) {
+    const { body = "" } = github.issues[index] ?? {};
+    expect(body).toContain(`\n## \`${folder}, prod\`: `);
+    const commands = body.match(/`dimsync [^`]*/gu) ?? [];
+    expect([commands.length > 0, commands.filter((one) => !one.includes(`-C ${folder}`))]).toEqual([true, []]);
+    expect(body).toContain(`| pii-email, ${folder}/manifests/pii.yaml:9: `);
+    expect(body).toContain(`(\`${folder}/policies/pii.yaml:4\`)`);
+  }
 });
 
 test("an issue of another user with our marker stays as it is", async () => {

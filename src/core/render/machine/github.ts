@@ -8,6 +8,7 @@ import { withoutCommands, workflowCommand } from "../../text/workflow-commands.t
 import type { Document, RenderOptions } from "../document.ts";
 import { renderMarkdown } from "../markdown/index.ts";
 import { type Finding, findingsOf } from "../report/findings.ts";
+import { targetPlace } from "../report/from-root.ts";
 import { hasChanges, summaryLine } from "../report/totals.ts";
 import { renderHuman } from "../terminal/index.ts";
 
@@ -28,7 +29,7 @@ interface GithubPieces {
  */
 export function renderGithub(documents: readonly Document[], options: RenderOptions): string {
   const groups = documents.flatMap((document) => [
-    workflowCommand("group", [], visible(summaryLine(document))),
+    workflowCommand("group", [], visible(summaryLine(document, options.filePrefix))),
     withoutCommands(renderHuman(document, options)).trimEnd(),
     "::endgroup::",
   ]);
@@ -36,19 +37,24 @@ export function renderGithub(documents: readonly Document[], options: RenderOpti
   return `${[...groups, ...annotations(entries, options)].join("\n")}\n`;
 }
 
-/** `room`: the free bytes of the step summary. */
+interface GithubPiecesOptions extends Pick<RenderOptions, "filePrefix"> {
+  /** The free bytes of the step summary. */
+  readonly room?: number;
+  readonly planFile?: string;
+}
+
 export function githubPieces(
   documents: readonly Document[],
-  { room = summaryLimitBytes, planFile = "" }: { readonly room?: number; readonly planFile?: string } = {},
+  { room = summaryLimitBytes, planFile = "", filePrefix = "" }: GithubPiecesOptions = {},
 ): GithubPieces {
   const exit = combineExits(documents.map((document) => document.exit));
   return {
-    summary: summaryOf(documents, Math.min(room, summaryLimitBytes)),
+    summary: summaryOf(documents, { room: Math.min(room, summaryLimitBytes), filePrefix }),
     outputs: {
       has_changes: String(documents.some(hasChanges)),
       exit_code: String(exit.code),
       plan_file: planFile,
-      summary_line: visible(documents.map(summaryLine).join(" · ")),
+      summary_line: visible(documents.map((document) => summaryLine(document, filePrefix)).join(" · ")),
     },
   };
 }
@@ -57,12 +63,12 @@ export function githubPieces(
  * Each document gets an equal part. The budget of Markdown is in characters, the limit in bytes, so
  * a text with too many bytes is made again with a smaller budget.
  */
-function summaryOf(documents: readonly Document[], room: number): string {
+function summaryOf(documents: readonly Document[], { room, filePrefix }: { readonly room: number; readonly filePrefix: string }): string {
   const part = Math.floor(room / Math.max(1, documents.length)) - 1;
   const texts = documents.map((document) => {
     let budget = part;
     for (let attempt = 0; attempt < 4; attempt += 1) {
-      const text = renderMarkdown(document, { color: false, verbose: false, budget });
+      const text = renderMarkdown(document, { color: false, verbose: false, budget, filePrefix });
       const bytes = byteLength(text);
       if (bytes <= part) return text;
       budget = Math.floor((budget * part) / bytes / 1.02);
@@ -128,7 +134,8 @@ function onePerLine(entries: readonly Finding[]): readonly Finding[] {
 
 function annotation({ rule, title, severity, message, more = [], file, line, column }: Finding, prefix: string): string {
   const properties = defined({
-    title: `${visible(rule)}: ${visible(title)}`,
+    // A file says the folder of its project.
+    title: `${visible(file === undefined ? targetPlace(rule, prefix) : rule)}: ${visible(title)}`,
     file: file === undefined ? undefined : visible(file.startsWith("/") ? file : `${prefix}${file}`),
     line: file === undefined ? undefined : line,
     col: file === undefined || line === undefined ? undefined : column,

@@ -3,7 +3,8 @@ import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts, targetList } from "../../text/lists.ts";
 import { severities } from "../../text/signs.ts";
-import type { Document } from "../document.ts";
+import type { Document, RenderOptions } from "../document.ts";
+import { targetPlace } from "./from-root.ts";
 import { contentText } from "./headline.ts";
 import { isDone, outcomesText } from "./outcomes.ts";
 import { openFindings } from "./policies.ts";
@@ -44,10 +45,10 @@ export function validationText({ targets, diagnostics, manifests, files: read }:
   return `${isValid ? `Valid${forTargets}, with ` : ""}${counts.join(", ")}${where}${isValid ? "" : forTargets}.`;
 }
 
-/** "prod: 6 changes, all protect; 1 outside change is undone": one line without control characters. */
-export function summaryLine(document: Document): string {
+/** "deploy/eu, prod: 6 changes, all protect; 1 outside change is undone": one line without control characters. */
+export function summaryLine(document: Document, filePrefix?: RenderOptions["filePrefix"]): string {
   if (document.kind === "Validation") return validationText(document);
-  const target = visible(document.target);
+  const target = visible(targetPlace(document.target, filePrefix));
   if (document.kind === "Result")
     return `Apply on ${target}: ${endedSteps(document).length + stepsOf(document, "held").length === 0 ? "nothing to apply" : outcomesText(document)}`;
   return `${joinParts([target, refusalTitle(document)], " ")}: ${isEmpty(document) ? emptyText(document) : contentText(document)}`;
