@@ -76,7 +76,7 @@ function askedOf(manifest: Manifest, account: Account): readonly Asked[] {
     return [{ ...at("/spec"), key: object, name: "exclusive", value: exclusive, strength: Number(exclusive) }];
   }
   if (isIntegration(manifest))
-    return leavesOf(manifest.spec.expect ?? {}).map(({ path }) =>
+    return leavesOf(manifest.spec.expect).map(({ path }) =>
       assertion(`${object} ${path}`, `expect ${fromPointer(path).join(".")}`, "/spec/expect"),
     );
   if (!isSchemaConfig(manifest) && !isRuleSet(manifest)) return [];

@@ -86,9 +86,10 @@ interface Comparison {
 }
 
 const expectations = ({ manifest }: IntegrationUnit, live: LiveIntegration): readonly Comparison[] =>
-  leavesOf(manifest.spec.expect ?? {})
-    .filter(({ path }) => path !== "")
-    .map(({ path, value }) => ({ path, expected: value, actual: liveAt(live, path), instruction: expectInstruction(path, value, live) }));
+  leavesOf(manifest.spec.expect).map(({ path, value }) => ({
+    ...{ path, expected: value, actual: liveAt(live, path) },
+    instruction: expectInstruction(path, value, live),
+  }));
 
 function destination({ destination: declared }: IntegrationUnit, live: LiveIntegration): readonly Comparison[] {
   if (declared?.state !== "found") return [];

@@ -8,8 +8,8 @@ interface Leaf {
 }
 
 /**
- * The leaves of a JSON value, in its own order. A list, an empty map and a `$secret` reference are
- * one leaf each. Members that are undefined are left out, as in JSON. `base` precedes each path.
+ * The leaves of a JSON value, in its own order. A list, an empty map below the root and a `$secret`
+ * reference are one leaf each. Members that are undefined are left out, as in JSON. `base` precedes each path.
  */
 export function leavesOf(value: unknown, base: Pointer = ""): readonly Leaf[] {
   const leaves: Leaf[] = [];
@@ -17,7 +17,7 @@ export function leavesOf(value: unknown, base: Pointer = ""): readonly Leaf[] {
     if (node === undefined) return;
     const keys = isObject(node) && !isSecretReference(node) ? Object.keys(node) : [];
     // Only maps and scalars of JSON come here.
-    if (!isObject(node) || keys.length === 0) leaves.push({ path, value: node as JsonValue });
+    if (!isObject(node) || (keys.length === 0 && path !== "")) leaves.push({ path, value: node as JsonValue });
     else for (const key of keys) visit(node[key], `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
   };
   visit(value, base);

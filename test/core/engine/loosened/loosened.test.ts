@@ -221,6 +221,11 @@ const cases: Readonly<Record<string, Case>> = {
       "check-dropped Tag/pii manifests/tag.yaml:5@base /",
     ],
   },
+  "an integration that expects nothing has no manifest any more": {
+    base: { ...start, "manifests/integration.yaml": integration("Orders") },
+    changes: { "manifests/integration.yaml": undefined },
+    found: [expect.stringMatching(/^released /u) as string],
+  },
   "columns are accepted that the account does not have": {
     base: { ...start, "dimsync.yaml": config("", ", catalog: catalog.yaml"), "catalog.yaml": catalog("email, id") },
     changes: { "catalog.yaml": catalog("bonus, email, id, salary") },
