@@ -35,6 +35,8 @@ export interface CiEnvironment {
    * push.
    */
   readonly pushUrl: string | undefined;
+  /** The page of the repository. */
+  readonly projectUrl: string | undefined;
   /** The page of this job's log. */
   readonly runUrl: string | undefined;
   /** From the root of the repository to the working folder: "" or "deploy/eu". */
@@ -59,6 +61,7 @@ export function readCiEnvironment(env: Environment, cwd: string): CiEnvironment 
     before: undefined,
     isRestricted: false,
     pushUrl: undefined,
+    projectUrl: undefined,
     runUrl: undefined,
     folder: "",
   };
@@ -91,6 +94,7 @@ function readGithub(env: Environment, cwd: string): CiEnvironment {
     isRestricted: isPullRequest && (memberAt(head, "repo", "full_name") !== repository || env["GITHUB_ACTOR"] === "dependabot[bot]"),
     // actions/checkout has left the job's token in the configuration of the checkout.
     pushUrl: undefined,
+    projectUrl: `${server}/${repository}`,
     runUrl: run === undefined ? undefined : `${server}/${repository}/actions/runs/${run}`,
     folder: folderIn(env["GITHUB_WORKSPACE"], cwd),
   };
@@ -120,6 +124,7 @@ function readGitlab(env: Environment, cwd: string): CiEnvironment {
     isRestricted: isPullRequest && isFork,
     // The remote of the checkout has the job's own token, which may only read in most projects.
     pushUrl: token === undefined || projectUrl === undefined ? undefined : `${projectUrl}.git`,
+    projectUrl,
     runUrl: filled(env["CI_JOB_URL"]),
     folder: folderIn(env["CI_PROJECT_DIR"], cwd),
   };

@@ -52,6 +52,21 @@ export function ciFiles(ci: CiSystem, project: CiProject): Readonly<Record<strin
   };
 }
 
+/** The names that the files give to the workflow, or the job, that applies by hand, and to the branch of the pull request that accepts drift. */
+export function namesOf(
+  { targets, folder }: { readonly targets: readonly string[]; readonly folder: string },
+  target: string,
+): { readonly workflow: string; readonly file: string; readonly job: string; readonly branch: string } {
+  const slug = slugOf(folder);
+  const id = idsOf(targets)[targets.indexOf(target)] ?? "";
+  return {
+    workflow: `dimsync apply${slug === "" ? "" : ` (${plain(folder)})`}`,
+    file: `dimsync-apply${plain(folder) === "" ? "" : `-${plain(folder)}`}.yml`,
+    job: `dimsync apply ${target} by hand${folder === "" ? "" : ` (${folder})`}`,
+    branch: `dimsync/drift-${slug === "" ? "" : `${slug}-`}${id}`,
+  };
+}
+
 /** The key that can only read, for the jobs that only read: DIMSYNC_READ_KEY beside DIMSYNC_API_KEY. */
 export const readKey = (key: string): string => `${key.replace(/_?(?:API_)?KEY$/u, "")}_READ_KEY`.replace(/^_/u, "");
 
@@ -65,7 +80,7 @@ interface ProjectHoles {
 
 /** `written`: for a text between double quotes. */
 function holesOf({ targets, isOrdered = false, hosts, branch, folder }: CiProject, written: (text: string) => string): ProjectHoles {
-  const slug = plain(folder).replaceAll(".", "-");
+  const slug = slugOf(folder);
   const place = folder === "" ? "" : ` (${folder})`;
   const keys = [...new Set(targets.map(({ key }) => key))].map((key) => ({ KEY: key, READ_KEY: readKey(key) }));
   const ids = idsOf(targets.map(({ name }) => name));
@@ -113,6 +128,8 @@ function idsOf(names: readonly string[]): readonly string[] {
 }
 
 const plain = (text: string): string => text.replaceAll(/[^A-Za-z0-9_.-]+/gu, "-");
+
+const slugOf = (folder: string): string => plain(folder).replaceAll(".", "-");
 
 /** Text between double quotes in YAML. */
 const quoted = (text: string): string => JSON.stringify(text).slice(1, -1);

@@ -19,15 +19,22 @@ export type Tone = "bad" | "good" | "warn" | "info" | "quiet";
 /**
  * A part of a line. A string is running text; one that begins with a comma or colon follows without a space. The others
  * are a name of an object, its id (`ref`: in parentheses), code, a value (which a terminal may shorten), a place in a file,
- * something less important, or a word about the state.
+ * something less important, a word about the state, or a link.
  */
 export type Span =
   | string
   | {
-      readonly as: "name" | "id" | "ref" | "code" | "value" | "place" | "muted" | "word";
+      readonly as: "name" | "id" | "ref" | "code" | "value" | "place" | "muted" | "word" | "link";
       readonly text: string;
+      /** Of a link: a URL that no text of the repository or the service is part of. */
+      readonly href?: string;
       readonly tone?: Tone | undefined;
     };
+
+export interface Link {
+  readonly text: string;
+  readonly href: string;
+}
 
 /** Spans with a space between them. */
 export type Line = readonly Span[];
@@ -137,6 +144,7 @@ export const code = (text: string, tone?: Tone): Span => ({ as: "code", text, to
 export const value = (text: string): Span => ({ as: "value", text });
 export const place = (text: string): Span => ({ as: "place", text });
 export const muted = (text: string): Span => ({ as: "muted", text });
+export const link = ({ text, href }: Link): Span => ({ as: "link", text, href });
 export const word = (text: string, tone: Tone): Span => ({ as: "word", text, tone });
 
 export const textOf = (span: Span): string => (typeof span === "string" ? span : span.text);

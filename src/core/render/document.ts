@@ -1,4 +1,5 @@
 import type { Plan, Result, Validation } from "../model/plan.ts";
+import type { Link } from "./blocks.ts";
 
 /** The result of a command, which every output format renders. */
 export type Document = Plan | Result | Validation;
@@ -20,6 +21,15 @@ export interface RenderOptions {
   readonly touches?: (file: string, line: number | undefined) => boolean;
   /** Drift: the user has already chosen what to do, so the report leaves out the commands that do it. */
   readonly isResolved?: boolean;
+  /** Drift, in an issue: where a reader without a key acts. */
+  readonly links?: DriftLinks;
+}
+
+export interface DriftLinks {
+  /** The job that applies by hand. */
+  readonly apply: Link;
+  /** The pull request that accepts the drift. */
+  readonly accept: Link;
 }
 
 /** One output format: turns results into a text that ends in a newline. */

@@ -1,8 +1,9 @@
 import { ofTarget } from "../../cli/each-target.ts";
 import { checkOutputs, filePrefix, writeDocuments } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
-import { loadProjects } from "../../cli/project.ts";
+import { loadOptions, loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
+import { listTargets } from "../../core/manifests/project.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { driftAccount } from "../../core/operations/drift.ts";
 import { notifyDrift } from "../../core/operations/notify-drift.ts";
@@ -37,6 +38,6 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
       title: notMade("drift report", targetPlace(target, filePrefix(context))),
     })),
   });
-  const isInIssue = flags.issue !== false && (await reportDrift(job, reports));
+  const isInIssue = flags.issue !== false && (await reportDrift(job, reports, await listTargets(loadOptions(context, []))));
   return isInIssue && (code === 2 || code === 3) ? 0 : code;
 }

@@ -48,7 +48,7 @@ const withoutFooter = (body: string): string => body.replaceAll("\r\n", "\n").tr
 
 const maxTitleCharacters = 200;
 
-interface IssueOptions extends Pick<RenderOptions, "filePrefix"> {
+interface IssueOptions extends Pick<RenderOptions, "filePrefix" | "links"> {
   /** The hidden first line. */
   readonly marker: string;
   readonly footer: string;
@@ -62,13 +62,15 @@ interface IssueOptions extends Pick<RenderOptions, "filePrefix"> {
 export async function upsertDriftIssue(
   issues: Issues,
   report: Plan,
-  { marker, footer, filePrefix = "" }: IssueOptions,
+  { marker, footer, ...options }: IssueOptions,
 ): Promise<"created" | "updated" | "same" | "closed" | "none"> {
   const isDrift = hasChanges(report) || report.exit.code === 2 || report.exit.code === 3;
   if (isDrift)
     return await upsertIssue(issues, {
-      title: cutMiddle(summaryLine(report, filePrefix), maxTitleCharacters),
-      body: `${marker}\n${renderMarkdown(report, { color: false, verbose: false, filePrefix })}\n${footer}`,
+      title: cutMiddle(summaryLine(report, options.filePrefix), maxTitleCharacters),
+      body: `${marker}\n${renderMarkdown(report, { color: false, verbose: false, ...options })}\n${footer}`,
     });
-  return report.complete && report.exit.code === 0 ? await closeIssue(issues, `${summaryLine(report, filePrefix)}\n\n${footer}`) : "none";
+  return report.complete && report.exit.code === 0
+    ? await closeIssue(issues, `${summaryLine(report, options.filePrefix)}\n\n${footer}`)
+    : "none";
 }

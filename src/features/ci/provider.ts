@@ -1,6 +1,7 @@
 import { openProvider, type Rest } from "../../core/forge/rest.ts";
 import { gitText } from "../../core/git/process.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
+import { defined } from "../../core/model/json/json.ts";
 import type { Plan, Result } from "../../core/model/plan.ts";
 import type { RenderOptions } from "../../core/render/document.ts";
 import { visible } from "../../core/text/control-characters.ts";
@@ -14,6 +15,7 @@ import {
   type TargetSection,
   upsertComment,
 } from "./comments.ts";
+import { driftLinks } from "./drift-links.ts";
 import { githubIssues, mergedPullRequests, pullRequestComments } from "./github.ts";
 import { gitlabIssues, mergedMergeRequests, mergeRequestComments } from "./gitlab.ts";
 import { upsertDriftIssue } from "./issues.ts";
@@ -150,10 +152,10 @@ const commentOptions = (job: CiJob): Omit<CommentOptions, "recheckMs"> => ({
 });
 
 /**
- * Keeps the issue of each report's target up to date. Returns whether every report is in an issue.
+ * Keeps the issue of each report's target up to date. Returns whether every report is in an issue. `known`: all targets of the project, in its order.
  * Throws only E_INTERRUPTED.
  */
-export async function reportDrift(job: CiJob, reports: readonly Plan[]): Promise<boolean> {
+export async function reportDrift(job: CiJob, reports: readonly Plan[], known: readonly string[]): Promise<boolean> {
   const rest = openJobProvider(job);
   if (rest === undefined) return false;
   const { provider, repository, folder } = job.environment;
@@ -162,7 +164,12 @@ export async function reportDrift(job: CiJob, reports: readonly Plan[]): Promise
     const isReported = await orWarn(job, "The report is in the log and the summary of this job, but not in an issue.", async () => {
       const marker = driftMarker(folder, report.target);
       const issues = (provider === "github" ? githubIssues : gitlabIssues)(rest, repository, { label: driftLabel, marker });
-      const outcome = await upsertDriftIssue(issues, report, { marker, footer: footerOf(job), filePrefix: prefixOf(job) });
+      const outcome = await upsertDriftIssue(issues, report, {
+        marker,
+        footer: footerOf(job),
+        filePrefix: prefixOf(job),
+        ...defined({ links: driftLinks(job, report.target, known) }),
+      });
       job.log(`dimsync: issue for ${visible(report.target)}: ${outcome}\n`);
     });
     areReported &&= isReported;

@@ -1,16 +1,22 @@
 import { expect, test } from "vitest";
+import { readCiEnvironment } from "../../../src/core/forge/environment.ts";
 import { openRest } from "../../../src/core/forge/rest.ts";
-import type { Plan } from "../../../src/core/model/plan.ts";
+import { ciFiles } from "../../../src/core/forge/workflows.ts";
+import { defined } from "../../../src/core/model/json/json.ts";
+import type { Attribution, Plan } from "../../../src/core/model/plan.ts";
+import type { DriftLinks } from "../../../src/core/render/document.ts";
 import { driftMarker } from "../../../src/features/ci/comments.ts";
+import { driftLinks } from "../../../src/features/ci/drift-links.ts";
 import { githubIssues } from "../../../src/features/ci/github.ts";
 import { upsertDriftIssue } from "../../../src/features/ci/issues.ts";
 import { driftReport } from "../../core/render/full-plan.ts";
-import { plan } from "../../core/render/plans.ts";
+import { change, item, plan } from "../../core/render/plans.ts";
 import { clockWithoutWaiting } from "../../support/clock.ts";
 import { withSteps } from "../../support/steps.ts";
+import { visibleWords } from "../../support/visible-words.ts";
 import { type GithubStandIn, githubToken, startGithub } from "./github-stand-in.ts";
 
-const put = ({ url }: GithubStandIn, report: Plan, run = 1, folder = "") =>
+const put = ({ url }: GithubStandIn, report: Plan, run = 1, folder = "", links?: DriftLinks) =>
   upsertDriftIssue(
     githubIssues(
       openRest({
@@ -28,6 +34,7 @@ const put = ({ url }: GithubStandIn, report: Plan, run = 1, folder = "") =>
       marker: driftMarker(folder, report.target),
       footer: `Written by dimsync in [this run](https://example.com/${run}).`,
       filePrefix: folder === "" ? "" : `${folder}/`,
+      ...defined({ links }),
     },
   );
 const nothing = plan({ kind: "DriftReport" });
@@ -57,6 +64,88 @@ test("each target has its own issue, also if the list has several pages", async 
   for (const target of ["a", "b", "c", "d"]) await put(github, { ...driftReport, target });
   expect(await put(github, { ...nothing, target: "d" })).toBe("closed");
   expect(github.issues.map(({ state }) => state)).toEqual(["open", "open", "open", "closed"]);
+});
+
+const dana: Attribution = {
+  actor: "dana@example.com",
+  at: "2026-03-03T06:37:12Z",
+  event: "email un-hashed",
+  confidence: "exact",
+  own: false,
+};
+/** One column is exposed, and somebody changed another one. */
+const typical = plan({
+  kind: "DriftReport",
+  items: [
+    item({
+      address: "Schemas/shop-it",
+      changes: [
+        change({
+          path: "/schemas/public/tables/customers/columns/email/hashed",
+          cause: { rule: "email", file: "manifests/shops.yaml", line: 9, reason: "addresses identify people" },
+          origin: "drift",
+          attribution: dana,
+        }),
+      ],
+    }),
+    item({
+      id: "s2",
+      address: "Schemas/shop-de",
+      changes: [
+        change({
+          path: "/schemas/public/tables/orders/columns/total/enabled",
+          cause: { rule: "all", file: "manifests/shops.yaml", line: 12 },
+          risk: "neutral",
+          origin: "drift",
+          attribution: { ...dana, event: "total switched off" },
+        }),
+      ],
+    }),
+  ],
+  exit: { code: 2, reasons: ["drift"] },
+});
+
+test("the issue names the column, and offers the job that reverts, a command for each object and the pull request that accepts", async () => {
+  const github = await startGithub();
+  const env = {
+    GITHUB_ACTIONS: "true",
+    GITHUB_REPOSITORY: "example/data",
+    GITHUB_WORKFLOW_REF: "example/data/.github/workflows/dimsync-drift.yml@refs/heads/main",
+  };
+  await put(github, typical, 1, "", driftLinks({ environment: readCiEnvironment(env, "/"), env }, "prod", ["dev", "prod"]));
+  const [{ title, body } = { title: "", body: "" }] = github.issues;
+  expect(title).toBe("prod: shop-it customers.email readable since 2026-03-03 06:37 UTC (dana@example.com); 1 other difference");
+  expect(body).toContain("[run the workflow dimsync apply by hand](https://github.com/example/data/actions/workflows/dimsync-apply.yml)");
+  for (const address of ["Schemas/shop-it", "Schemas/shop-de"])
+    expect(body).toContain(`\`dimsync drift --resolve accept --only ${address}\``);
+  expect(body).toContain("(https://github.com/example/data/pulls?q=is%3Aopen+head%3Adimsync%2Fdrift-prod)");
+  expect(visibleWords(body)).toBeLessThanOrEqual(120);
+});
+
+test.each([
+  [
+    { GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: "o/r" },
+    "https://github.com/o/r/actions/workflows/dimsync-apply-deploy-eu.yml",
+    "drift-deploy-eu-b-c-1",
+  ],
+  [{ GITLAB_CI: "true", CI_PROJECT_URL: "https://gitlab.com/o/r" }, "https://gitlab.com/o/r/-/pipelines", "drift-deploy-eu-b-c-1"],
+  [
+    { GITLAB_CI: "true", CI_PROJECT_URL: "https://gitlab.com/o/r", CI_PIPELINE_URL: "https://gitlab.com/o/r/-/pipelines/7" },
+    "https://gitlab.com/o/r/-/pipelines/7",
+    "drift-deploy-eu-b-c-1",
+  ],
+])("with %j apply is run by hand at %s, and the names are those that init writes", (env, apply, branch) => {
+  const links = driftLinks({ environment: { ...readCiEnvironment(env, "/"), folder: "deploy/eu" }, env }, "b-c", ["b c", "b-c"]);
+  expect(links?.apply.href).toBe(apply);
+  expect(links?.accept.href).toContain(branch);
+  const project = {
+    targets: ["b c", "b-c"].map((name) => ({ name, key: "DIMSYNC_API_KEY" })),
+    hosts: [],
+    branch: "main",
+    folder: "deploy/eu",
+  };
+  const ci = "GITLAB_CI" in env ? "gitlab" : "github";
+  expect(Object.values(ciFiles(ci, project)).join("")).toContain(`dimsync/${branch}`);
 });
 
 test("projects in two folders have an issue each, which names the folder in its title, files and commands", async () => {

@@ -98,6 +98,7 @@ const rowText = (row: Row, draw: (one: Span) => string): string =>
 function span(one: Span): string {
   const text = textOf(one);
   if (typeof one === "string" || one.as === "muted") return prose(text);
+  if (one.as === "link") return `[${prose(text)}](${one.href ?? ""})`;
   if (one.as === "word") return one.tone === "good" ? prose(text) : `**${prose(text)}**`;
   return one.as === "place" || one.as === "ref" ? `(${code(text)})` : code(text);
 }

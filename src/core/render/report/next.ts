@@ -1,19 +1,21 @@
 import { changeCount, firstChange } from "../../model/changes.ts";
-import { type Origin, type Plan, readySteps, stepsOf } from "../../model/plan.ts";
+import { type Origin, type Plan, type ReadyStep, readySteps, stepsOf } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
-import type { Entry, Section } from "../blocks.ts";
+import { shellWord } from "../../text/shell.ts";
+import { type Entry, link, type Section } from "../blocks.ts";
+import type { DriftLinks, RenderOptions } from "../document.ts";
 
-/** What to do about drift: a sentence, and the commands to run in order. `isResolved`: without the commands. */
-export const nextSection = (plan: Plan, isResolved: boolean): Section => ({
+/** What to do about drift: a sentence with links, and the commands to run in order. `isResolved`: without the commands. */
+export const nextSection = (plan: Plan, { isResolved = false, links }: Pick<RenderOptions, "isResolved" | "links">): Section => ({
   id: "next",
   title: "What to do next",
   count: 0,
   part: "decision",
   isPlain: true,
-  entries: plan.kind === "Plan" ? [] : nextSteps(plan).filter(({ commands }) => !isResolved || commands === undefined),
+  entries: plan.kind === "Plan" ? [] : nextSteps(plan, links).filter(({ commands }) => !isResolved || commands === undefined),
 });
 
-function nextSteps(plan: Plan): readonly Entry[] {
+function nextSteps(plan: Plan, links: DriftLinks | undefined): readonly Entry[] {
   const items = readySteps(plan);
   const manual = stepsOf(plan, "byHand");
   const different = items.filter(({ verb }) => verb !== "bind");
@@ -25,8 +27,8 @@ function nextSteps(plan: Plan): readonly Entry[] {
   // What the account lacks cannot be written into a manifest.
   const missing = different.filter(({ verb }) => verb === "create" || verb === "relate").length;
   return [
-    ...(different.length === 0 ? [] : [revert]),
-    ...(all === config || missing === different.length + manual.length ? [] : [accept]),
+    ...(different.length === 0 ? [] : [links === undefined ? revert : revertBy(links)]),
+    ...(all === config || missing === different.length + manual.length ? [] : [links === undefined ? accept : acceptBy(links, different)]),
     ...(missing === 0 ? [] : [note(missingText(missing))]),
     ...(conflicts === 0 ? [] : [note(conflictText(conflicts))]),
     ...(config === 0
@@ -36,6 +38,8 @@ function nextSteps(plan: Plan): readonly Entry[] {
   ];
 }
 
+const acceptCommand = "dimsync drift --resolve accept";
+
 const revert: Entry = {
   head: [["To restore what the manifests declare, save a plan, review it and apply it:"]],
   commands: ["dimsync drift --resolve revert", "dimsync apply revert.plan.json"],
@@ -43,8 +47,25 @@ const revert: Entry = {
 
 const accept: Entry = {
   head: [["To keep what the account has, edit the manifests to match it, and commit them:"]],
-  commands: ["dimsync drift --resolve accept"],
+  commands: [acceptCommand],
 };
+
+const revertBy = ({ apply }: DriftLinks): Entry => ({
+  head: [["To restore what the manifests declare,", link(apply), ", which undoes every change that they do not have."]],
+});
+
+const mostCommands = 5;
+
+/** A command for each object, because a reader may want to keep only one of the changes. */
+function acceptBy(links: DriftLinks, different: readonly ReadyStep[]): Entry {
+  const kept = different.filter((step) => step.verb === "update" && firstChange(step).origin !== "config");
+  const addresses = [...new Set(kept.map(({ address }) => address))];
+  const each = addresses.slice(0, mostCommands).map((address) => `${acceptCommand} --only ${shellWord(address)}`);
+  return {
+    head: [["To keep what the account has, merge", link(links.accept), "or edit the manifests:"]],
+    commands: each.length === 0 ? [acceptCommand] : [...each, ...(addresses.length > mostCommands ? [acceptCommand] : [])],
+  };
+}
 
 const note = (text: string): Entry => ({ head: [[text]] });
 

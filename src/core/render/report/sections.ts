@@ -25,7 +25,8 @@ import { severityTones } from "./words.ts";
 export const sectionsOf = (document: Document, options: RenderOptions): readonly Section[] =>
   sectionsOfKind(document, options).filter(({ entries, isSentence }) => entries.length > 0 || isSentence === true);
 
-function sectionsOfKind(document: Document, { verbose, isResolved = false, touches }: RenderOptions): readonly Section[] {
+function sectionsOfKind(document: Document, options: RenderOptions): readonly Section[] {
+  const { verbose, touches } = options;
   const problems = errorsFirst(document.diagnostics);
   if (document.kind === "Validation") return [loosenedSection(document), failedReads(problems), ...otherProblems(problems)];
   const { kind, policy } = document;
@@ -41,7 +42,7 @@ function sectionsOfKind(document: Document, { verbose, isResolved = false, touch
   }
   return [
     loosenedSection(document),
-    nextSection(document, isResolved),
+    nextSection(document, options),
     ...refused,
     ...findings,
     exemptionsSection(document.exemptions ?? []),

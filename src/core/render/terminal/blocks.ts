@@ -260,7 +260,16 @@ function spanPaint(span: Span, screen: Screen): (text: string) => string {
   if (typeof span === "string" || span.as === "value") return String;
   if (span.tone !== undefined) return tonePaint(span.tone, screen);
   const { paint } = screen;
-  return { name: paint.bold, id: paint.dim, ref: paint.dim, code: paint.cyan, place: paint.dim, muted: paint.dim, word: String }[span.as];
+  return {
+    name: paint.bold,
+    id: paint.dim,
+    ref: paint.dim,
+    code: paint.cyan,
+    place: paint.dim,
+    muted: paint.dim,
+    link: paint.cyan,
+    word: String,
+  }[span.as];
 }
 
 const tonePaint = (tone: Tone | undefined, { paint }: Screen): ((text: string) => string) =>
