@@ -167,7 +167,7 @@ async function hasKey(context: CiContext): Promise<boolean> {
 /** What decides which secrets a run reads, and where it sends them, by the name of the member in dimsync.yaml. */
 type Reach = Readonly<Record<(typeof memberNames)[number], string>>;
 
-const memberNames = ["baseUrl", "apiKey", "records"] as const;
+const memberNames = ["baseUrl", "apiKey", "records", "notify"] as const;
 
 /**
  * An error for a target that reaches other secrets or hosts than at `commit`, the tip of the branch that apply watches: the author of a pull request could have changed
@@ -191,8 +191,8 @@ async function orUnusable<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-const reachOf = ({ settings: { baseUrl, apiKey, records } }: Project): Reach =>
-  mapValues({ baseUrl, apiKey: apiKey ?? null, records }, (value) => canonicalJson(value as JsonValue));
+const reachOf = ({ settings: { baseUrl, apiKey, records, notify } }: Project): Reach =>
+  mapValues({ baseUrl, apiKey: apiKey ?? null, records, notify: notify ?? null }, (value) => canonicalJson(value as JsonValue));
 
 const mapValues = <K extends string, T, U>(record: Readonly<Record<K, T>>, map: (value: T) => U): Readonly<Record<K, U>> =>
   Object.fromEntries(Object.entries<T>(record).map(([key, value]) => [key, map(value)])) as Record<K, U>; // fromEntries loses the keys

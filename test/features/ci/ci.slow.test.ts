@@ -203,6 +203,14 @@ describe("a pull request that sends the key of one of two targets elsewhere", ()
     expect(summary()).not.toContain("invalid");
   });
 
+  test("is planned for none if it changes the webhook of all", async () => {
+    const { plan, work, read } = await startRequest();
+    const config = read("dimsync.yaml").replace("https://elsewhere.example.com", "embedded:b.json");
+    writeFileSync(join(work, "dimsync.yaml"), `${config}notify: { url: { $secret: { env: DIMSYNC_API_KEY } } }\n`);
+    const { code, stderr } = await plan(undefined);
+    expect([code, stderr.match(/differs from the branch that apply watches: notify\./gu)?.length], stderr).toEqual([1, 2]);
+  });
+
   test("is planned for none if the job does not say which branch apply watches", async () => {
     const { plan, comments } = await startRequest();
     const { code, stdout, stderr } = await plan({});
@@ -274,7 +282,7 @@ spec: { integration: forum, rules: [{ match: { column: "*" }, set: { enabled: tr
   expect(comment?.body).toMatch(
     /`Integration\/forum` `released`<br>It is not managed any more, with \d+ columns?\. dimsync sends nothing/u,
   );
-  expect(comment?.body).toMatch(/### Not from this pull request \(\d+\)\n\n- \d+ changes? (?:is|are) not from this pull request/u);
+  expect(comment?.body).toMatch(/^## `a`.*: this pull request changes nothing; \d+ outside changes? (?:is|are) undone/mu);
   // Each start takes milliseconds. ls-files lists what is tracked below .dimsync and what git ignores; cat-file prints the commits, the files of the base, and what lines are compared with.
   const once = ["diff-tree", "fetch", "ls-files", "ls-files", "ls-tree", "remote", "rev-parse"];
   expect(commands()).toEqual(["cat-file", "cat-file", "cat-file", ...once]);
