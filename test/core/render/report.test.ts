@@ -9,7 +9,9 @@ import { renderMarkdown } from "../../../src/core/render/markdown/index.ts";
 import { unmanagedCounts } from "../../../src/core/render/report/unmanaged.ts";
 import { reportOf } from "../../../src/core/render/report.ts";
 import { renderHuman } from "../../../src/core/render/terminal/index.ts";
+import { planSection } from "../../../src/features/ci/plan-comment.ts";
 import { endedFrom, outcomes, stepsFrom } from "../../support/steps.ts";
+import { visibleWords, wordsIn } from "../../support/visible-words.ts";
 import { fleetPlan } from "./fleet-plan.ts";
 import { fullPlan, planOfColumns } from "./full-plan.ts";
 import { change, item, plan } from "./plans.ts";
@@ -293,4 +295,41 @@ test.each(["human", "markdown", "html"] as const)("%s has the reason of the rule
   const cause = { rule: "gold", reason: "SLA of team sales", file: "manifests/tags.yaml", line: 4 };
   const relation = item({ verb: "relate", address: "Tag/gold#b27d", changes: [change({ risk: "neutral", cause })] });
   expect(renderers[format](plan({ items: [relation] }), plain)).toContain("SLA of team sales");
+});
+
+const shopChange = (shop: string, members: Parameters<typeof change>[0]) =>
+  item({ id: shop, address: `Schemas/${shop}`, liveName: shop, changes: [change(members)] });
+
+test("a typical pull request takes 70 words in the comment and 90 in the terminal", () => {
+  const city = {
+    path: "/schemas/public/tables/customers/columns/city/hashed",
+    cause: { rule: "city", file: "manifests/shops.yaml", line: 9, reason: "small towns identify people" },
+    origin: "config",
+  } as const;
+  const title = {
+    path: "/schemas/public/tables/products/columns/title/enabled",
+    before: true,
+    after: false,
+    cause: { rule: "titles", file: "manifests/shops.yaml", line: 14 },
+    origin: "config",
+  } as const;
+  const outside = {
+    path: "/schemas/public/tables/customers/columns/email/hashed",
+    cause: { rule: "email", file: "manifests/shops.yaml", line: 4 },
+    origin: "drift",
+    attribution: { actor: "dana@example.com", at: "2026-03-03T06:37:12Z", event: "email un-hashed", confidence: "exact", own: false },
+  } as const;
+  const shops = ["shop-at", "shop-ch", "shop-de"];
+  const typical = plan({
+    loosened: [],
+    items: [
+      ...shops.map((shop) => shopChange(shop, city)),
+      ...shops.map((shop) => shopChange(shop, title)),
+      shopChange("shop-it", outside),
+    ],
+  });
+  const options = { color: false, verbose: false, width: 80 };
+  const comment = planSection(typical, { room: 60_000, head: undefined }).text;
+  expect(visibleWords(comment)).toBeLessThanOrEqual(70);
+  expect(wordsIn(renderHuman(typical, options))).toBeLessThanOrEqual(90);
 });
