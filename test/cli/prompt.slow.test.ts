@@ -34,16 +34,16 @@ describe("the confirmation of apply", needs("script"), () => {
     expect(screen).toMatch(/demo: .*Apply this to demo \(embedded:\.dimsync\/account\.json\)\? \[y\/N\]/su);
     expect(screen).toContain("9 done");
     // `script` says that its terminal has no columns.
-    expect(screen).toContain("integrations, 2 tags, 45 columns (-v names them).");
+    expect(screen).toContain("Sent: 16 GET, 3 PATCH, 4 POST.");
     expect(code).toBe(0);
     expect((await dimsyncHere(["plan", "--detailed-exitcode"], { cwd })).code).toBe(0);
   });
 
   const refusals: Readonly<Record<string, readonly [keys: string, code: number, says: string]>> = {
-    n: ["n\n", 4, "Not confirmed: nothing was applied."],
-    "an empty line": ["\n", 4, "Not confirmed: nothing was applied."],
-    "a word that isn't yes": ["yep\n", 4, "Not confirmed: nothing was applied."],
-    "the end of the input (Ctrl-D)": ["\u0004", 4, "Not confirmed: nothing was applied."],
+    n: ["n\n", 0, "Apply cancelled. Nothing was sent."],
+    "an empty line": ["\n", 0, "Apply cancelled. Nothing was sent."],
+    "a word that isn't yes": ["yep\n", 0, "Apply cancelled. Nothing was sent."],
+    "the end of the input (Ctrl-D)": ["\u0004", 0, "Apply cancelled. Nothing was sent."],
     "Ctrl-C": ["\u0003", 130, "interrupted"],
   };
   for (const [what, [keys, expected, says]] of Object.entries(refusals))

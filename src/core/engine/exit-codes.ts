@@ -1,5 +1,5 @@
 import { combineExits, type Exit } from "../model/exit.ts";
-import { endedSteps, outcomeOf, type Plan, type Result, stepsOf, unmanagedObjects } from "../model/plan.ts";
+import { endedSteps, isDeclined, outcomeOf, type Plan, type Result, stepsOf, unmanagedObjects } from "../model/plan.ts";
 import { stopsApply } from "../model/problem.ts";
 
 const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "unreviewed", "warnings"] as const;
@@ -79,6 +79,8 @@ const wasCompared = ({ counts, steps }: Plan, result: Result): boolean =>
 const staleCodes: readonly (string | undefined)[] = ["E_STALE"];
 
 export function applyExit(result: Result, plan: Plan, interrupted: boolean): Exit {
+  // The user decided so, and nothing was sent.
+  if (isDeclined(result)) return { code: 0, reasons: [] };
   const exits = [...refusals(plan)];
   if (interrupted) exits.push({ code: 130, reasons: ["interrupted"] });
   // Without any object that could be read, the run is an error. Otherwise, what was not read is left to do.

@@ -233,3 +233,6 @@ export const loosenedCodes = everyName<Loosened["code"]>({
   "label-lost": true,
   released: true,
 });
+
+/** Whether the user did not confirm the plan. */
+export const isDeclined = ({ steps }: Pick<Result, "steps">): boolean => steps.some(({ why }) => why?.code === "E_NOT_CONFIRMED");

@@ -8,7 +8,7 @@ import { DimsyncError } from "../model/errors.ts";
 import { combineExits } from "../model/exit.ts";
 import { sameJson } from "../model/json/json.ts";
 import { groupBy } from "../model/maps.ts";
-import { type NotKept, type Plan, type Result, stepsOf } from "../model/plan.ts";
+import { isDeclined, type NotKept, type Plan, type Result, stepsOf } from "../model/plan.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import { titles } from "../model/titles.ts";
 import type { Lease, RecordsRun, RecordsState } from "../records/records.ts";
@@ -136,8 +136,7 @@ function rememberAccount(
   writes: RecordsRun,
   { plan, result, notKept, kept }: Omit<Applied, "result"> & { readonly result: Pick<Result, "steps"> },
 ): void {
-  const isDeclined = result.steps.some(({ why }) => why?.code === "E_NOT_CONFIRMED");
-  if (!plan.executable || isDeclined) return;
+  if (!plan.executable || isDeclined(result)) return;
   const known = writes.state();
   const isWhole = plan.partial !== true;
   writes.remember({

@@ -1,6 +1,6 @@
 import type { ExitCode } from "../model/exit.ts";
 import type { GuardFinding } from "../model/findings.ts";
-import { endedSteps, type Plan, type Result, readySteps, stepsOf, type Validation } from "../model/plan.ts";
+import { endedSteps, isDeclined, type Plan, type Result, readySteps, stepsOf, type Validation } from "../model/plan.ts";
 import { visible } from "../text/control-characters.ts";
 import { callsText } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
@@ -11,7 +11,7 @@ import { changesSection, detailEntries } from "./report/changes.ts";
 import { exitText } from "./report/exits.ts";
 import { targetPlace, withFiles } from "./report/from-root.ts";
 import { contentText } from "./report/headline.ts";
-import { isDeclined, isDone, outcomesText } from "./report/outcomes.ts";
+import { isDone, outcomesText } from "./report/outcomes.ts";
 import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
 import { sectionsOf } from "./report/sections.ts";
 import { emptyText, isEmpty, type StateCount, stateCounts, validationText } from "./report/totals.ts";
@@ -197,7 +197,7 @@ function resultHeadline(result: Result): Headline {
   const { exit } = result;
   const items = endedSteps(result);
   const held = stepsOf(result, "held");
-  if (isDeclined(items)) return { word: "declined", tone: "bad", text: "Not confirmed: nothing was applied.", isSentence: true };
+  if (isDeclined(result)) return { word: "cancelled", tone: "info", text: "Apply cancelled. Nothing was sent.", isSentence: true };
   const word = unapplied[exit.code];
   if (items.length + held.length === 0)
     return word === undefined

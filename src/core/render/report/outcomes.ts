@@ -1,5 +1,5 @@
 import { kindOf } from "../../model/address.ts";
-import { type Action, endedSteps, outcomeOf, type Result, type Step, type StepEnd, stepsOf, whyOf } from "../../model/plan.ts";
+import { type Action, endedSteps, isDeclined, outcomeOf, type Result, type Step, type StepEnd, stepsOf, whyOf } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";
@@ -17,10 +17,6 @@ const doneWords: Readonly<Record<Action, string>> = {
 };
 
 export const isDone = ({ outcome }: Pick<Step, "outcome">): boolean => outcome === "done" || outcome === "recovered";
-
-/** Whether the user did not confirm the plan. */
-export const isDeclined = (items: readonly Step[]): boolean =>
-  items.length > 0 && items.every(({ why }) => why?.code === "E_NOT_CONFIRMED");
 
 const endOf = (step: Step): StepEnd => outcomeOf(step) ?? "done";
 
@@ -65,7 +61,7 @@ export function outcomesSection(items: readonly Step[], verbose: boolean): Secti
     item,
     key: (!verbose && (isLong || !isDone(item)) ? sharedKey(item, blockedFor) : undefined) ?? String(index),
   }));
-  const groups = isDeclined(items) ? [] : grouped(keyed, ({ key }) => key);
+  const groups = isDeclined({ steps: items }) ? [] : grouped(keyed, ({ key }) => key);
   return {
     id: "outcomes",
     title: "Outcomes",
