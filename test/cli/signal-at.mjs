@@ -20,10 +20,10 @@ fs.readFileSync = (path, ...rest) => {
   if (!isSent && basename(String(path)) === read && (after === null || fs.existsSync(after))) signal();
   return readFileSync(path, ...rest);
 };
-const { writeSync } = fs;
-fs.writeSync = (fd, bytes, ...rest) => {
-  const done = writeSync(fd, bytes, ...rest);
-  if (!isSent && fd === 2 && printed !== null && String(bytes).includes(printed)) signal();
+syncBuiltinESMExports();
+const write = process.stderr.write.bind(process.stderr);
+process.stderr.write = (bytes, ...rest) => {
+  const done = write(bytes, ...rest);
+  if (!isSent && printed !== null && String(bytes).includes(printed)) signal();
   return done;
 };
-syncBuiltinESMExports();

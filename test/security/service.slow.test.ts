@@ -100,7 +100,7 @@ describe("names of an account", () => {
 });
 
 describe("names of an account", () => {
-  it.each(["plan -v", "get Integration", "drift --since 1d"])("are only text in what a process prints for %s", async (command) => {
+  it.each(["plan -v", "get Integration", "drift -v --since 1d"])("are only text in what a process prints for %s", async (command) => {
     const { stdout, stderr } = await dimsync(command.split(" "), { cwd: folder, env: stepEnv({}) });
     expect(stdout).toContain("forged");
     expect([...faultsIn(stdout), ...faultsIn(stderr)].slice(0, 8)).toEqual([]);
