@@ -4,10 +4,13 @@ import { leftOutProblems } from "../../core/engine/left-out.ts";
 import { ciFiles, ciProject, readKey } from "../../core/forge/workflows.ts";
 import { repositoryTop } from "../../core/git/top.ts";
 import { integrations, tags, users } from "../../core/kinds/lists.ts";
+import { userIdOf } from "../../core/kinds/users.ts";
 import type { Project } from "../../core/manifests/project.ts";
+import { shownPath } from "../../core/manifests/source.ts";
 import { DimsyncError, ProblemsError, readOr, ServiceError } from "../../core/model/errors.ts";
 import type { Exit } from "../../core/model/exit.ts";
 import { memberAt } from "../../core/model/json/json.ts";
+import { toPointer } from "../../core/model/json/pointer.ts";
 import type { LiveIntegration } from "../../core/model/live.ts";
 import { addAll } from "../../core/model/maps.ts";
 import type { Plan } from "../../core/model/plan.ts";
@@ -110,11 +113,12 @@ async function serviceChecks(project: Project, run: RunEnvironment): Promise<rea
     const reads = await Promise.all([
       readCheck("read tags", () => client.list(tags), fail),
       readCheck("read users", () => client.list(users), fail),
+      taggerCheck(project, client),
       readCheck("read audit log", () => client.auditLogs({ limit: 1 }), warn),
       formCheck(client, listing),
       pagingCheck(client, listing),
     ]);
-    return [ok("key", source), ok("service", accepted), ...reads, clockCheck(times)];
+    return [ok("key", source), ok("service", accepted), ...reads.flat(), clockCheck(times)];
   } catch (error) {
     return refused(error, source);
   } finally {
@@ -151,6 +155,31 @@ const readCheck = (check: string, read: () => Promise<unknown>, missing: typeof 
           : "Run dimsync doctor again when the service answers it.",
       ),
   );
+
+/** Whether the account still has the user in whose name tags are added. None without one, and if users cannot be read. */
+async function taggerCheck({ settings, configFile, locate, options: { cwd } }: Project, client: Client): Promise<readonly Check[]> {
+  const {
+    target,
+    defaults: { taggedBy },
+  } = settings;
+  const found = await readOr(
+    async () => (await client.list(users)).items,
+    () => undefined,
+  );
+  if (taggedBy === undefined || configFile === undefined || found === undefined) return [];
+  const id = userIdOf(taggedBy, found);
+  if (typeof id === "string" && found.some((user) => user.id === id)) return [];
+  const at = [["targets", target], []].map((above) =>
+    locate({ file: shownPath(cwd, configFile), document: 0, pointer: toPointer([...above, "defaults", "taggedBy"]) }),
+  );
+  return [
+    warn(
+      "user who tags",
+      `The account has no user ${taggedBy}, who is defaults.taggedBy, so no tag can be added to a resource.`,
+      `Name a user of the account in ${placeText(at.find(({ excerpt }) => excerpt?.[0].includes(taggedBy) === true) ?? at[1] ?? {})}.`,
+    ),
+  ];
+}
 
 /** How many requests a plan needs for the schemas of an integration. */
 async function formCheck(client: Client, { items: [first] }: Listing<LiveIntegration>): Promise<Check> {

@@ -110,6 +110,20 @@ test.each([
   }
 });
 
+test("a user who tags and has left the account is named, with the line in dimsync.yaml", async () => {
+  await project.importJson();
+  const lineOf = async (): Promise<number> =>
+    (await readFile(join(project.folder, "dimsync.yaml"), "utf8")).split("\n").findIndex((line) => line.includes("gone@")) + 1;
+  await editConfig((text) => `${text}defaults: { taggedBy: gone@example.com }\n`);
+  const { checks, exit } = await doctor();
+  expect(checks.find(({ check }) => check === "user who tags")).toMatchObject({
+    state: "warn",
+    found: expect.stringContaining("no user gone@example.com"),
+    advice: expect.stringContaining(`in dimsync.yaml:${await lineOf()}:`),
+  });
+  expect(exit.code).toBe(0);
+});
+
 test("files that the commit does not have are a warning", async () => {
   await project.importJson();
   await project.write(".gitignore", "*.local.yaml\n.dimsync/\n");
