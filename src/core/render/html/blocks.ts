@@ -64,7 +64,7 @@ export function sectionPart(section: Section, words: Words): PagePart {
 function rowTable(heads: readonly string[], entries: readonly Entry[], caption: string): Html {
   const rows = entries.map(({ head }) => head.map(lineHtml));
   const filled = filledColumns(rows, isEmpty);
-  return table(caption, filled(heads), rows.map(filled));
+  return table(caption, filled(heads), rows.map(filled), "rows");
 }
 
 /** Whether it is only its head. */

@@ -90,12 +90,14 @@ function section(part: PagePart, ids: ReadonlySet<string>): Html {
     : html`<section class=${tiles.length > 0 && "target"} aria-labelledby=${id}>\n<h2 id=${id}>${nameHtml(part)}</h2>\n${content}`;
 }
 
-/** The numbers. Each links to its part if the page has it. */
+/** The numbers that are not 0. Each links to its part if the page has it. */
 function tileList(tiles: readonly StateCount[], ids: ReadonlySet<string>): Html {
-  const drawn = tiles.map(({ label, count, part, isAlarm }) => {
-    const number = html`<strong>${count}</strong> <span>${label}</span>`;
-    const content = ids.has(part) && count > 0 ? html`<a href="#${part}">${number}</a>` : html`<div>${number}</div>`;
-    return html`<li class=${isAlarm === true && "alarm"}>${content}</li>`;
-  });
+  const drawn = tiles
+    .filter(({ count }) => count > 0)
+    .map(({ label, count, part, isAlarm }) => {
+      const number = html`<strong>${count}</strong> <span>${label}</span>`;
+      const content = ids.has(part) ? html`<a href="#${part}">${number}</a>` : html`<div>${number}</div>`;
+      return html`<li class=${isAlarm === true && "alarm"}>${content}</li>`;
+    });
   return drawn.length === 0 ? html`` : html`<ul class="tiles">${drawn}</ul>\n`;
 }

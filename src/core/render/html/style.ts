@@ -34,7 +34,7 @@ pre{margin:.5rem 0;padding:.55rem .75rem;background:var(--panel);border:1px soli
 .bad{color:var(--bad);background:var(--bad-bg)}.good{color:var(--good);background:var(--good-bg)}.warn{color:var(--warn);background:var(--warn-bg)}
 .info{color:var(--info);background:var(--info-bg)}.chip.quiet{color:var(--fg);background:var(--panel);box-shadow:inset 0 0 0 1px var(--line)}
 .headline{display:flex;flex-wrap:wrap;gap:.35rem .6rem;align-items:baseline;margin:.75rem 0 0;font-size:1.0625rem}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:.6rem;list-style:none;margin:1.25rem 0 0;padding:0}
+.tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(8rem,1fr));gap:.6rem;list-style:none;margin:1.25rem 0 0;padding:0}
 .tiles a,.tiles div{display:block;height:100%;padding:.6rem .8rem;background:var(--panel);border:1px solid var(--line);border-radius:8px;color:inherit;text-decoration:none}
 .tiles a:hover{border-color:var(--link)}
 .tiles a:hover span{text-decoration:underline}
@@ -66,7 +66,7 @@ thead th{font-weight:600;color:var(--quiet);font-size:.875rem;white-space:nowrap
 tbody th b{font-weight:650}
 .targets td{font-variant-numeric:tabular-nums}
 .targets tbody th{font-weight:600}
-@media (min-width:44.01rem){tbody th{width:36%}.rules tbody th{width:62%}.targets tbody th{width:auto}tbody td{min-width:5.5rem}tbody td:last-child:not(:only-of-type){min-width:14rem}.targets tbody td,.targets tbody td:last-child{min-width:0}}
+@media (min-width:44.01rem){tbody th{width:36%}.rules tbody th{width:62%}.targets tbody th{width:auto}.rows tbody th{width:auto;white-space:nowrap}.rows td:not(:last-child){min-width:11rem}tbody td{min-width:5.5rem}tbody td:last-child:not(:only-of-type){min-width:14rem}.targets tbody td,.targets tbody td:last-child{min-width:0}}
 .target{border-top:1px solid var(--line);margin-top:3rem}
 .target:first-child{border-top:0;margin-top:0}.targets tbody tr:last-child,.targets tbody tr:last-child>*{border-bottom:0}
 .target h2{font-size:1.5rem}

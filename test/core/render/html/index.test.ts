@@ -9,7 +9,7 @@ import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
 import { protectPlan } from "../held.ts";
 import { withName } from "../hostile.ts";
 import { largeReport, tracedReport } from "../html-report.ts";
-import { plan } from "../plans.ts";
+import { change, item, plan } from "../plans.ts";
 import { doneResult, fullResult } from "../results.ts";
 
 const plain: RenderOptions = { color: false, verbose: false };
@@ -156,4 +156,9 @@ test("up to 200 changes of an object are listed, and objects in bundles if there
   const many = html(largeReport(300, 1));
   expect(many.match(/<summary><h3>/gu)).toHaveLength(300);
   expect(words(many)).toContain("Objects 201 to 300 of 300");
+});
+
+test("numbers that are 0 are left out, so that the changes are on the first screen of a phone", () => {
+  const numbers = html(plan({ items: [item({ changes: [change()] })] })).matchAll(/<strong>(\d+)<\/strong> <span>/gu);
+  expect([...numbers].map(([, count]) => count)).toEqual(["1"]);
 });
