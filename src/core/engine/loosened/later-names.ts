@@ -11,25 +11,29 @@ export const patternTexts = (patterns: Patterns | undefined): readonly string[] 
 /** A name that is unlikely to be in any pattern. */
 const unknown = "later";
 
-/** At most so many names. `patterns`: those that most depends on first. */
-export function namesLike(patterns: readonly string[], most: number): readonly string[] {
-  const globs = [...new Set(patterns)].flatMap((text) =>
-    alternatives(text).map((form) => ({ form, matches: compileGlob(form, true).matches })),
-  );
+interface BothSides {
+  /** What differs depends on them. */
+  readonly changed: readonly string[];
+  readonly all: readonly string[];
+}
+
+/** At most so many names made from patterns, those of changed ones first. */
+export function namesLike({ changed, all }: BothSides, most: number): readonly string[] {
+  const globsOf = (patterns: readonly string[]) =>
+    [...new Set(patterns)].flatMap(alternatives).map((form) => ({ form, matches: compileGlob(form, true).matches }));
+  const [first, both] = [globsOf(changed), globsOf(all)];
   const names = new Set([unknown]);
-  const add = (name: string): void => {
-    if (name !== "" && names.size < most) names.add(name);
+  const add = (made: readonly string[]): void => {
+    for (const name of made) if (name !== "" && names.size < most) names.add(name);
   };
-  for (const { form } of globs) for (const name of filled(form, ["", "x"])) add(name);
-  for (const { form } of globs) for (const name of filled(form, [""])) for (const other of [name.toUpperCase(), capital(name)]) add(other);
-  for (const [index, one] of globs.entries()) {
-    if (names.size >= most) break;
-    for (const other of globs.slice(0, index))
-      for (const [pattern, core] of [
-        [one.form, coreOf(other.form)],
-        [other.form, coreOf(one.form)],
-      ] as const)
-        for (const name of filled(pattern, ["", core])) if (one.matches(name) && other.matches(name)) add(name);
+  for (const globs of [first, both]) {
+    for (const { form } of globs) add(filled(form, ["", "x"]));
+    for (const { form } of globs) for (const name of filled(form, [""])) add([name.toUpperCase(), capital(name)]);
+    for (const one of globs)
+      for (const other of names.size < most ? both : []) {
+        const made = [...filled(one.form, ["", coreOf(other.form)]), ...filled(other.form, ["", coreOf(one.form)])];
+        add(made.filter((name) => one.matches(name) && other.matches(name)));
+      }
   }
   return [...names];
 }

@@ -4,10 +4,10 @@ import { isIntegration, isPolicy, isRuleSet, isSchemaConfig } from "../../kinds/
 import {
   type LostChange,
   type LostNode,
+  layersOf,
   lostNodes,
   type SchemaConfigUnit,
   schemaUnits,
-  settingsOf,
   withoutAlike,
 } from "../../kinds/schemas.ts";
 import { type IntegrationNames, labelScopes, withIntegrations } from "../../kinds/select.ts";
@@ -37,27 +37,31 @@ interface Match {
 type Side = Pick<Review["base"], "manifests" | "columnLabels">;
 type Sides = Pick<Review, "base" | "head">;
 
+/** A rule, label, policy or exemption. */
+interface Matching {
+  readonly match: Match;
+}
+
 const rulesIn = ({ manifests }: Side) =>
-  manifests.flatMap((manifest) =>
-    isSchemaConfig(manifest) || isRuleSet(manifest)
-      ? (manifest.spec.rules ?? []).flatMap((rule) => ("match" in rule ? [rule.match] : []))
-      : [],
+  manifests.flatMap((one) =>
+    isSchemaConfig(one) || isRuleSet(one) ? (one.spec.rules ?? []).flatMap((rule) => ("match" in rule ? [rule] : [])) : [],
   );
 
-/** What rules, and the labels that they match by, match by name. */
-const matchesOfRules = (side: Side): readonly Match[] => [...rulesIn(side), ...matchesOfLabels(side)];
+const labelsIn = ({ columnLabels }: Side): readonly Matching[] =>
+  (columnLabels?.patterns ?? []).map(({ label, match }) => ({ label, match }));
 
-const matchesOfLabels = ({ columnLabels }: Side): readonly Match[] => (columnLabels?.patterns ?? []).map(({ match }) => match);
+/** Rules, and the labels that they match by. */
+const matchingRules = (side: Side): readonly Matching[] => [...rulesIn(side), ...labelsIn(side)];
 
-/** The same of policies and their exemptions. */
-const matchesOfPolicies = (side: Side): readonly Match[] => [
+/** Policies, their exemptions and labels. */
+const matchingPolicies = (side: Side): readonly Matching[] => [
   ...side.manifests
     .filter(isPolicy)
-    .flatMap(({ spec: { when = {}, exemptions = [] } }): readonly Match[] => [
-      { schema: when.schema?.name, table: when.table?.name, column: when.column?.name },
-      ...exemptions,
+    .flatMap(({ spec }): readonly Matching[] => [
+      { ...spec, match: { schema: spec.when?.schema?.name, table: spec.when?.table?.name, column: spec.when?.column?.name } },
+      ...(spec.exemptions ?? []).map((match) => ({ match })),
     ]),
-  ...matchesOfLabels(side),
+  ...labelsIn(side),
 ];
 
 /** Tables that files and literal trees name. */
@@ -86,11 +90,13 @@ interface NamedTable {
 interface Limits extends Readonly<Record<keyof Match, number>> {
   readonly withAll: number;
 }
-const ofRules: Limits = { schema: 8, table: 100, column: 1_000, withAll: 200 };
+const ofRules: Limits = { schema: 8, table: 24, column: 240, withAll: 24 };
 /** Policies are asked about every table. */
-const ofPolicies: Limits = { schema: 4, table: 16, column: 400, withAll: 50 };
+const ofPolicies: Limits = { schema: 4, table: 16, column: 200, withAll: 20 };
 const mostIntegrations = 24;
 const mostLabelSets = 12;
+/** The most lists of SchemaConfigs that are asked if they change in the same way. */
+const mostAlike = 5;
 
 interface TreeOptions {
   readonly most: Limits;
@@ -99,9 +105,10 @@ interface TreeOptions {
 }
 
 /** The made-up schemas. */
-function laterTree(sides: Sides, matchesIn: (side: Side) => readonly Match[], { most, isKey = false }: TreeOptions): LiveSchemas {
-  const textsAt = (side: Side, level: keyof Match) => matchesIn(side).flatMap((match) => patternTexts(match[level]));
-  const namesAt = (level: keyof Match) => namesLike(inBoth(textsAt(sides.base, level), textsAt(sides.head, level)), most[level]);
+function laterTree(sides: Sides, matchingIn: (side: Side) => readonly Matching[], { most, isKey = false }: TreeOptions): LiveSchemas {
+  const { changed, all: both } = inBoth(matchingIn(sides.base), matchingIn(sides.head));
+  const textsAt = (of: readonly Matching[], level: keyof Match) => of.flatMap(({ match }) => patternTexts(match[level]));
+  const namesAt = (level: keyof Match) => namesLike({ changed: textsAt(changed, level), all: textsAt(both, level) }, most[level]);
   const columnsOf = (names: Iterable<string>): NonNullable<LiveTable["columns"]> =>
     Object.fromEntries([...names].map((name) => [name, { enabled: true, hashed: false, isPrimaryKey: isKey }]));
   const all = columnsOf(namesAt("column"));
@@ -114,11 +121,12 @@ function laterTree(sides: Sides, matchesIn: (side: Side) => readonly Match[], { 
   return Object.fromEntries([...tree].map(([schema, of]) => [schema, { enabled: true, tables: Object.fromEntries(of) }]));
 }
 
-/** Those of one side first: what differs depends on them. */
-function inBoth(before: readonly string[], now: readonly string[]): readonly string[] {
-  const [was, is] = [new Set(before), new Set(now)];
-  const all = [...new Set([...before, ...now])];
-  return [...all.filter((one) => was.has(one) !== is.has(one)), ...all];
+/** Those of both sides. `changed`: of one side only; what differs depends on them. */
+function inBoth<T>(before: readonly T[], now: readonly T[]): { readonly changed: readonly T[]; readonly all: readonly T[] } {
+  const byTextOf = (list: readonly T[]) => new Map(list.map((one) => [canonicalJson(one as JsonValue), one])); // parts of manifests are JSON
+  const [was, is] = [byTextOf(before), byTextOf(now)];
+  const all = new Map([...was, ...is]);
+  return { changed: [...all].flatMap(([text, one]) => (was.has(text) === is.has(text) ? [] : [one])), all: [...all.values()] };
 }
 
 /** Integrations with the names and labels that selectors, exemptions and files match. */
@@ -178,8 +186,8 @@ type Losses = ReadonlyMap<string, readonly LostNode[]>;
 export function askLater(sides: Sides, accounts: { readonly before: Account; readonly now: Account }, areLabelsChanged: boolean) {
   const isChanged = areLabelsChanged || textOf(sides.base) !== textOf(sides.head);
   const trees = once(() => {
-    const usesKeys = [sides.base, sides.head].flatMap(rulesIn).some(({ where }) => where?.isPrimaryKey !== undefined);
-    return [false, ...(usesKeys ? [true] : [])].map((isKey) => laterTree(sides, matchesOfRules, { most: ofRules, isKey }));
+    const usesKeys = [sides.base, sides.head].flatMap(rulesIn).some(({ match }) => match.where?.isPrimaryKey !== undefined);
+    return [false, ...(usesKeys ? [true] : [])].map((isKey) => laterTree(sides, matchingRules, { most: ofRules, isKey }));
   });
   const made = once(() => {
     const isKnown = accounts.now.list(list).items.length > 0;
@@ -189,13 +197,16 @@ export function askLater(sides: Sides, accounts: { readonly before: Account; rea
   const [real, later] = [once(() => unitsOf(accounts)), once(() => unitsOf(made()))];
   // Integrations with the same rules lose the same.
   const known = new Map<object, Map<object | undefined, Losses>>();
+  const alike = new Map<string, number>();
   const lossesOf = (change: LostChange): Losses =>
     getOrAdd(
       getOrAdd(known, change.before.rules.root, () => new Map<object | undefined, Losses>()),
       change.now?.rules.root,
       () => {
-        const { before, now } = change;
-        if (now !== undefined && !areLabelsChanged && settingsOf(before) === settingsOf(now)) return new Map();
+        const changed = changedLayers(change, areLabelsChanged);
+        const count = (alike.get(changed) ?? 0) + 1;
+        alike.set(changed, count);
+        if (changed === "" || count > mostAlike) return new Map();
         const nodes = trees().flatMap((tree) => lostNodes(change, withoutAlike(change, tree)));
         return groupBy(nodes, ({ key, cause: { rule = "", place } }) => `${key} ${rule} ${place.file} ${place.document} ${place.pointer}`);
       },
@@ -225,13 +236,19 @@ export function askLater(sides: Sides, accounts: { readonly before: Account; rea
     *integrations(): Iterable<ReviewedTree> {
       const { integrations, ...both } = made();
       const scopes = { before: labelScopes(both.before), now: labelScopes(both.now) };
-      const live = integrations.size === 0 ? {} : laterTree(sides, matchesOfPolicies, { most: ofPolicies });
+      const live = integrations.size === 0 ? {} : laterTree(sides, matchingPolicies, { most: ofPolicies });
       for (const [id, integration] of integrations)
         yield { integration, was: integration, live, planned: new Map(), labels: { before: scopes.before?.(id), now: scopes.now?.(id) } };
     },
     /** What `shown` names already is left out, and what a lost label says. */
     drafts(shown: readonly Draft[], isLostLabel: (label: string) => boolean): readonly Draft[] {
-      for (const [id, { names }] of made().integrations) add(id, later(), () => false, { integration: names[0] ?? "" });
+      const { integrations } = made();
+      // Integrations of the account do not use up what is asked about others.
+      alike.clear();
+      const sizeOf = (id: string): number => later().before.get(id)?.manifests.length ?? 0;
+      // What other SchemaConfigs keep hides less with few of them.
+      for (const [id, { names }] of [...integrations].sort(([a], [b]) => sizeOf(a) - sizeOf(b)))
+        add(id, later(), () => false, { integration: names[0] ?? "" });
       const isShown = ({ cause: { rule, place, label } }: LaterLoss): boolean =>
         (label !== undefined && isLostLabel(label.name)) ||
         shown.some((one) => canonicalJson(one.place ?? null) === canonicalJson(place)) ||
@@ -239,6 +256,15 @@ export function askLater(sides: Sides, accounts: { readonly before: Account; rea
       return [...modes.values(), ...[...lost.values()].filter((one) => !isShown(one)).map(laterDraft)];
     },
   };
+}
+
+/** The SchemaConfigs that are not the same, or not in the same place, on both sides; "" if all are. */
+function changedLayers({ before, now }: LostChange, areLabelsChanged: boolean): string {
+  const [was, is] = [layersOf(before), now === undefined ? [] : layersOf(now)];
+  const only = (one: readonly string[], other: readonly string[]) =>
+    one.filter((layer) => !other.includes(layer) || (areLabelsChanged && layer.includes('"label":')));
+  const changed = [...only(was, is), ...only(is, was)];
+  return (changed.length > 0 ? changed : was.filter((layer, index) => layer !== is[index])).join(" ");
 }
 
 const unitsOf = ({ before, now }: { readonly before: Account; readonly now: Account }) => {

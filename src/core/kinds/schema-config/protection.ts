@@ -26,6 +26,10 @@ export type LostChange = Omit<UnitChange<SchemaConfigUnit>, "now"> & { readonly 
 export const settingsOf = ({ rules }: SchemaConfigUnit): string =>
   canonicalJson(desiredOf(rules.program.layers.map(({ compiled }) => compiled)));
 
+/** The same for each SchemaConfig, the one with the highest priority last. */
+export const layersOf = ({ rules }: SchemaConfigUnit): readonly string[] =>
+  rules.program.layers.map(({ compiled }) => canonicalJson(desiredOf([compiled])));
+
 /**
  * The columns that `before` keeps hashed or switched off and `now` does not, although the plan sends nothing there: by what kept them. 0 columns: the plan
  * sends something for all of them.
