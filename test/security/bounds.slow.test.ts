@@ -174,7 +174,7 @@ function ticksOf(pid = 0): number {
 }
 
 test("attack 18: half-open connections do not delay /healthz", async () => {
-  const database = await openStore(undefined, emptyFolder());
+  const database = await openStore("", emptyFolder());
   onTestFinished(() => database.close());
   const page = await servePage(database, { listen: "127.0.0.1:0", token: "" });
   onTestFinished(() => page.close());

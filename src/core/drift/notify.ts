@@ -6,9 +6,10 @@ import { isLoopback } from "../model/settings/base-url.ts";
 import type { NotifySettings } from "../model/settings/config.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import { attributionText, originText, traceText } from "../render/report/attribution.ts";
-import { moreOf } from "../text/lists.ts";
+import { durationText } from "../text/counts.ts";
+import { joinParts, moreOf } from "../text/lists.ts";
 import { wholePath } from "../text/paths.ts";
-import type { DriftSummary } from "./summary.ts";
+import { driftSummary } from "./summary.ts";
 
 /** Of a webhook: its URL is a secret, because whoever has it can post to the channel. */
 interface WebhookOptions extends Pick<SendOptions, "env" | "signal"> {
@@ -50,28 +51,56 @@ function webhookUrl(value: unknown): URL | string {
     : "its URL must begin with https:// (http is only allowed on loopback)";
 }
 
+/** A change that the controller reverted. */
+interface Reverted extends Pick<Change, "path"> {
+  readonly address: string;
+  /** Who had made it, and when: only if an event names it. */
+  readonly actor?: string;
+  readonly at?: string;
+  /** An event about the object, if none names the node. */
+  readonly event?: string;
+  /** ISO 8601. */
+  readonly doneAt: string;
+}
+
 interface NotificationInput {
-  readonly report: Plan;
-  readonly summary: DriftSummary;
+  readonly target: string;
+  /** Absent if the account could not be read. */
+  readonly report?: Plan | undefined;
   /** The fingerprint of the previous report, if there was one. */
   readonly previous?: string | undefined;
+  /** Why the check failed. */
+  readonly error?: string | undefined;
+  readonly repairs?: readonly Reverted[];
 }
 
 const maxLines = 10;
 const maxSteps = 50;
 
-/** The body to post: `text` in the markup of Slack, and in the "json" format also data. It contains no values from the account. */
-export function notificationBody(input: NotificationInput, format: NonNullable<NotifySettings["format"]>): string {
-  const text = slackText(input);
-  if (format === "slack") return JSON.stringify({ text });
-  const { report, summary, previous } = input;
-  const { at, target, fingerprint, counts, origins, exit, manual } = summary;
-  return JSON.stringify({
-    formatVersion: "1.0",
-    kind: "DriftNotification",
-    text,
+/** A message for a webhook. */
+export interface Notification {
+  /** In the markup of Slack, the only member that is posted there. */
+  readonly text: string;
+  readonly [data: string]: unknown;
+}
+
+/** The body to post. */
+export const notificationBody = (message: Notification, format: NonNullable<NotifySettings["format"]>): string =>
+  JSON.stringify(format === "slack" ? { text: message.text } : message);
+
+/** It contains no values from the account. */
+export function notification({ target, report, previous, error, repairs }: NotificationInput): Notification {
+  const lines = [
+    ...(error === undefined ? [] : [`*The check of ${plain(target)} failed*: ${plain(error, 500)}`]),
+    ...(report === undefined ? [] : driftLines(report)),
+    ...(repairs ?? []).map((one) => `• repaired: ${plain(repairText(one), 500)}`),
+  ];
+  const of = { formatVersion: "1.0", kind: "DriftNotification", text: lines.join("\n"), target, error, repairs };
+  if (report === undefined) return of;
+  const { at, fingerprint, counts, origins, exit, manual } = driftSummary(report);
+  return {
+    ...of,
     at,
-    target,
     account: report.account,
     fingerprint,
     ...(previous === undefined ? {} : { previousFingerprint: previous }),
@@ -79,10 +108,17 @@ export function notificationBody(input: NotificationInput, format: NonNullable<N
     counts,
     origins,
     manual: manual.slice(0, maxSteps),
-  });
+  };
 }
 
-function slackText({ report, summary: { counts, exit } }: NotificationInput): string {
+/** "Schemas/Shop public.users.email hashed, changed by dana@example.com, readable for 12 min". */
+function repairText({ address, path, actor, event = "", at, doneAt }: Reverted): string {
+  const long = at === undefined ? "" : `readable for ${durationText(Date.parse(doneAt) - Date.parse(at))}`;
+  return joinParts([`${address}${shownPath(path)}`, actor === undefined ? event : `changed by ${actor}`, long], ", ");
+}
+
+function driftLines(report: Plan): readonly string[] {
+  const { counts, exit } = driftSummary(report);
   const lines = linesOf(report);
   const events = readySteps(report)
     .filter(({ attribution }) => attribution?.own !== true)
@@ -96,8 +132,8 @@ function slackText({ report, summary: { counts, exit } }: NotificationInput): st
     ...[...new Set(events)]
       .filter((text) => text !== "")
       .slice(0, maxLines)
-      .map(plain),
-  ].join("\n");
+      .map((text) => plain(text)),
+  ];
 }
 
 /** Exposed differences, then the other differences, then manual steps. */
@@ -128,6 +164,7 @@ function by(traced: Change): string {
 const shownPath = (path: string): string => (path === "" ? "" : ` ${wholePath(path)}`);
 
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-const plain = (text: string): string =>
-  text.slice(0, 200).replaceAll(unseen, "?").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+/** Text of the account in the markup of Slack. */
+const plain = (text: string, most = 200): string =>
+  text.slice(0, most).replaceAll(unseen, "?").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 const code = (text: string): string => `\`${plain(text).replaceAll("`", "'")}\``;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { callWebhook, jsonHeaders, notificationBody } from "../drift/notify.ts";
+import { callWebhook, jsonHeaders, type Notification as Message, notification, notificationBody } from "../drift/notify.ts";
 import { driftSummary } from "../drift/summary.ts";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
@@ -33,7 +33,7 @@ export async function notifyDrift(
   try {
     const [summary, previous] = [driftSummary(report), await readLastNotified(settings)];
     if (previous === undefined ? summary.exit === 0 : previous === summary.fingerprint) return;
-    const failure = await postTo(webhook, (format) => notificationBody({ report, summary, previous }, format), { settings, env, signal });
+    const failure = await postTo(webhook, notification({ target: report.target, report, previous }), { settings, env, signal });
     if (failure === undefined) await saveLastNotified(settings, summary.fingerprint);
     else warn(`The webhook was not notified: ${failure}. The report is complete, and the next run tries again.`);
   } catch (error) {
@@ -47,12 +47,12 @@ export async function notifyDrift(
 /** Posts to a webhook once. Returns why it was not accepted, as a clause; undefined if it was. Throws as `resolveAll` and `callWebhook` do. */
 export async function postTo(
   { url: reference, format = "json" }: NotifySettings,
-  bodyIn: (format: "json" | "slack") => string,
+  message: Message,
   { settings, env, signal }: Pick<Project, "settings"> & Pick<RunEnvironment, "env" | "signal">,
 ): Promise<string | undefined> {
   const url = (await resolveAll([reference], settings, env, signal)).get(secretKey(reference));
   if (url === undefined) return "its URL has no value";
-  const bodyFor = ({ hostname }: URL): string => masked(bodyIn(hostname === "hooks.slack.com" ? "slack" : format));
+  const bodyFor = ({ hostname }: URL): string => masked(notificationBody(message, hostname === "hooks.slack.com" ? "slack" : format));
   return await callWebhook(url, (to) => ({ method: "POST", headers: jsonHeaders, body: bodyFor(to) }), { env, signal });
 }
 

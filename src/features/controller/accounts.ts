@@ -8,7 +8,6 @@ import type { Database } from "./database.ts";
 
 export interface AccountRow {
   readonly target: string;
-  readonly host: string;
   readonly mode: ControllerMode;
   readonly labels: Readonly<Record<string, string>>;
   readonly everyMs: number;
@@ -32,15 +31,13 @@ export interface AccountRow {
   /** When a check first found something exposed. */
   readonly exposedSince: string | null;
   readonly findings: readonly FoundDifference[];
-  /** Of the last seven days, oldest first. */
+  /** Of the last seven days, oldest first; also those that are sent, before they are sent. */
   readonly repairs: readonly Repair[];
   /** Why the last check failed. */
   readonly error: string | null;
   readonly failures: number;
   /** Why the account is paused, and by whom. */
   readonly locked: string | null;
-  /** Set while a repair is sent: what it sends. */
-  readonly sending: string | null;
   /** The fingerprint of what the webhook accepted last. */
   readonly notified: string | null;
 }
@@ -63,47 +60,46 @@ export interface FoundDifference {
 
 /** A change that a repair reverts. */
 export interface Repair extends Omit<FoundDifference, "isExposed"> {
-  /** When a check found it protected again; absent while it is sent. */
+  /** When a check found it protected again; absent before. */
   readonly doneAt?: string;
   /** Whether the webhook has accepted a message about it. */
   readonly isTold?: boolean;
 }
 
-export type Registration = Pick<AccountRow, "target" | "host" | "mode" | "labels" | "everyMs">;
-
 /** Stores the targets of the checkout that could be loaded. Accounts that no worker has seen for an hour are forgotten. Those of `names` that are due. */
 export async function registerAccounts(
   { rows }: Database,
-  all: readonly Registration[],
+  all: readonly Pick<AccountRow, "target" | "mode" | "labels" | "everyMs">[],
   names: readonly string[],
-): Promise<readonly Pick<Registration, "target" | "host">[]> {
+): Promise<readonly string[]> {
   await rows(
-    `insert into dimsync_controller.account as a (target, host, mode, labels, every_ms)
-      select target, host, mode, labels, "everyMs" from jsonb_to_recordset($1::jsonb) as x(target text, host text, mode text, labels jsonb, "everyMs" integer)
-      on conflict (target) do update set host = excluded.host, mode = excluded.mode, labels = excluded.labels, every_ms = excluded.every_ms,
+    `insert into dimsync_controller.account as a (target, mode, labels, every_ms)
+      select target, mode, labels, "everyMs" from jsonb_to_recordset($1::jsonb) as x(target text, mode text, labels jsonb, "everyMs" integer)
+      on conflict (target) do update set mode = excluded.mode, labels = excluded.labels, every_ms = excluded.every_ms,
         next_at = case when excluded.every_ms < a.every_ms then now() else a.next_at end`,
     [jsonParameter(all)],
   );
-  const seen = await rows<Pick<AccountRow, "target" | "host" | "isDue">>(
-    `update dimsync_controller.account set seen_at = now() where target = any($1::text[]) returning target, host, next_at <= now() as "isDue"`,
-    [names],
-  );
+  await rows("update dimsync_controller.account set seen_at = now() where target = any($1::text[])", [names]);
   await rows("delete from dimsync_controller.account where seen_at < now() - interval '1 hour'");
-  return seen.filter(({ isDue }) => isDue);
+  const sql = "select target from dimsync_controller.account where target = any($1::text[]) and next_at <= now()";
+  return (await rows<Pick<AccountRow, "target">>(sql, [names])).map(({ target }) => target);
 }
 
 /** All, or one: worst first. */
 export function listAccounts({ rows }: Database, target?: string): Promise<readonly AccountRow[]> {
   const isStale = "now() - coalesce(checked_at, added_at) > 3 * every_ms * interval '1 ms'";
   return rows(
-    `select target, host, mode, labels, every_ms as "everyMs", version, now() as "readAt", next_at <= now() as "isDue", ${isStale} as "isStale",
+    `select target, mode, labels, every_ms as "everyMs", version, now() as "readAt", next_at <= now() as "isDue", ${isStale} as "isStale",
       checked_at as "checkedAt", duration_ms as "durationMs", commit, commit_at as "commitAt", exposed, differences, manual, policy,
-      exposed_since as "exposedSince", findings::json as findings, repairs::json as repairs, error, failures, locked, sending, notified
+      exposed_since as "exposedSince", findings::json as findings, repairs::json as repairs, error, failures, locked, notified
       from dimsync_controller.account where $1::text is null or target = $1
       order by exposed > 0 desc, error is not null desc, ${isStale} desc, exposed desc, differences + manual + policy desc, target`,
     [target ?? null],
   );
 }
+
+/** Whether they are about the same value. */
+export const isSameChange = (one: Repair, other: Repair): boolean => one.address === other.address && one.path === other.path;
 
 /** The repairs that were done in so many days. */
 export const repairsOf = ({ repairs, readAt }: AccountRow, days: number): readonly (Repair & { readonly doneAt: string })[] =>
@@ -128,6 +124,8 @@ export interface Commit {
 
 /** What a check found. */
 export interface CheckFound {
+  /** The row as the check stored it last. Default: as it was before the check. */
+  readonly row?: AccountRow;
   /** Absent if the account could not be read, and nothing worse is known than before. */
   readonly known?: (Pick<AccountRow, "exposed" | "differences" | "manual" | "policy" | "findings"> & { readonly report: Plan }) | undefined;
   /** All that is exposed; absent if the account could not be read completely. */
@@ -139,44 +137,45 @@ export interface CheckFound {
 const mostFindings = 200;
 
 /**
- * Stores what a check found; `before` is the row as it was. The next one comes after the interval, which doubles with each failure in a row,
+ * Stores what a check of the account found. The next one comes after the interval, which doubles with each failure in a row,
  * up to a day. False if another worker has written meanwhile: then nothing is stored.
  */
 export async function storeFound(
   { rows }: Database,
-  before: AccountRow,
-  { known, exposed: open, error, locked, commit, ms }: CheckFound & { readonly commit: Commit | undefined; readonly ms: number },
+  account: AccountRow,
+  found: CheckFound & { readonly commit: Commit | undefined; readonly ms: number },
 ): Promise<boolean> {
-  const isOpen = ({ address, path }: Repair): boolean => open?.some((one) => one.address === address && one.path === path) ?? true;
+  const { row: before = account, known, exposed: open, error, locked, commit, ms } = found;
+  const isOpen = (repair: Repair): boolean => open?.some((one) => isSameChange(one, repair)) ?? true;
   // Also those that a worker sent that was killed.
   const doneAt = new Date(Date.parse(before.readAt) + ms).toISOString();
   const repairs = before.repairs.map((repair) => (repair.doneAt !== undefined || isOpen(repair) ? repair : { ...repair, doneAt }));
   // Of a check that could not read the account, what was known stays.
-  const { findings, ...counts } = { ...before, ...known, report: undefined };
-  const texts = { findings: JSON.stringify(findings.slice(0, mostFindings)), repairs: JSON.stringify(repairs) };
-  const of = { ms: Math.round(ms), commit: commit?.id, commit_at: commit?.at };
+  const { findings, report, ...counts } = { ...before, report: undefined, ...known };
+  const failures = error === undefined ? 0 : before.failures + 1;
+  const texts = {
+    findings: JSON.stringify(findings.slice(0, mostFindings)),
+    repairs: JSON.stringify(repairs),
+    report: JSON.stringify(report),
+  };
+  const of = { error, locked, failures, duration_ms: Math.round(ms), commit: commit?.id, commit_at: commit?.at };
   const stored = await rows(
-    `update dimsync_controller.account a set version = version + 1, error = f.error, locked = f.locked, duration_ms = f.ms, findings = f.findings,
-      repairs = f.repairs, sending = null, exposed = f.exposed, differences = f.differences, manual = f.manual, policy = f.policy, report = coalesce($4, report),
-      exposed_since = case when f.exposed > 0 then coalesce(exposed_since, now()) end, failures = case when f.error is null then 0 else failures + 1 end,
-      next_at = now() + least(86400000, every_ms * case when f.error is null then 1 else 2 ^ least(failures + 1, 20) end) * (0.9 + random() * 0.2) * interval '1 ms',
-      checked_at = case when f.error is null then now() else checked_at end, commit = coalesce(f.commit, a.commit), commit_at = coalesce(f.commit_at, a.commit_at)
-      from jsonb_to_record($3::jsonb) as f(error text, locked text, ms integer, findings text, repairs text, exposed integer, differences integer,
-        manual integer, policy integer, commit text, commit_at timestamptz)
-      where target = $1 and version = $2 returning 1`,
-    [
-      before.target,
-      before.version,
-      jsonParameter({ ...counts, ...texts, ...of, error, locked }),
-      known === undefined ? null : JSON.stringify(known.report),
-    ],
+    `update dimsync_controller.account a set version = a.version + 1, error = f.error, locked = f.locked, duration_ms = f.duration_ms, findings = f.findings,
+      repairs = f.repairs, exposed = f.exposed, differences = f.differences, manual = f.manual, policy = f.policy, failures = f.failures,
+      report = coalesce(f.report, a.report), commit = coalesce(f.commit, a.commit), commit_at = coalesce(f.commit_at, a.commit_at),
+      exposed_since = case when f.exposed > 0 then coalesce(a.exposed_since, now()) end, checked_at = case when f.error is null then now() else a.checked_at end,
+      next_at = now() + least(86400000, a.every_ms * 2 ^ least(f.failures, 20)) * (0.9 + random() * 0.2) * interval '1 ms'
+      from jsonb_populate_record(null::dimsync_controller.account, $3::jsonb) as f where a.target = $1 and a.version = $2 returning 1`,
+    [before.target, before.version, jsonParameter({ ...counts, ...texts, ...of })],
   );
   return stored.length > 0;
 }
 
-/** Stores the repairs of the account, what is being sent, and what the webhook accepted. False if another worker has written meanwhile. */
-export async function storeRepairs({ rows }: Database, { target, version, repairs, sending, notified }: AccountRow): Promise<boolean> {
-  const set = "version = version + 1, repairs = $3, sending = $4, notified = $5";
-  const sql = `update dimsync_controller.account set ${set} where target = $1 and version = $2 returning 1`;
-  return (await rows(sql, [target, version, JSON.stringify(repairs), sending, notified])).length > 0;
+/** Stores the repairs of the account, and what the webhook accepted. Returns the row as it is then; undefined if another worker has written meanwhile. */
+export async function storeRepairs({ rows }: Database, account: AccountRow): Promise<AccountRow | undefined> {
+  const { target, version, repairs, notified } = account;
+  const set = "version = version + 1, repairs = $3, notified = $4";
+  const sql = `update dimsync_controller.account set ${set} where target = $1 and version = $2 returning version`;
+  const [stored] = await rows<Pick<AccountRow, "version">>(sql, [target, version, JSON.stringify(repairs), notified]);
+  return stored && { ...account, ...stored };
 }

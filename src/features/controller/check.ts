@@ -9,12 +9,11 @@ import { driftAccount } from "../../core/operations/drift.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
 import type { RunEnvironment } from "../../core/operations/run.ts";
 import { isOver } from "../../core/records/lease.ts";
-import type { Lease } from "../../core/records/records.ts";
+import { describeLease } from "../../core/records/store-errors.ts";
 import { actorText, attributionText } from "../../core/render/report/attribution.ts";
-import { visible } from "../../core/text/control-characters.ts";
-import { andMore, joinParts } from "../../core/text/lists.ts";
+import { andMore } from "../../core/text/lists.ts";
 import { pathText, spaced, wholePath } from "../../core/text/paths.ts";
-import { type AccountRow, type CheckFound, type FoundDifference, type Repair, repairsOf, storeFound, storeRepairs } from "./accounts.ts";
+import { type AccountRow, type CheckFound, type FoundDifference, isSameChange, repairsOf, storeFound, storeRepairs } from "./accounts.ts";
 import { type Checkout, errorText } from "./checkout.ts";
 import type { Database } from "./database.ts";
 import type { Log } from "./log.ts";
@@ -35,32 +34,23 @@ export interface CheckOptions {
 export async function checkAccount(account: AccountRow, options: CheckOptions): Promise<void> {
   const { database, checkout, run } = options;
   const log: Log = (message, level) => options.log(message, { account: account.target, ...level });
-  const { commit: known, commitAt } = account;
   // At once: the checkout may be loaded again meanwhile.
   const [target, commit] = [checkout.target(account.target), checkout.commit()];
   if (target === undefined) return;
-  if (known !== null && commitAt !== null && (await checkout.isBehind({ id: known, at: commitAt })))
+  if (await checkout.isBehind(account))
     return log(
-      `The checkout of this worker is older than commit ${known.slice(0, 12)}, which was checked before. It does not check this account until it is updated. To go back, revert with a new commit.`,
+      `The checkout of this worker is older than commit ${account.commit?.slice(0, 12)}, which was checked before. It does not check this account until it is updated. To go back, revert with a new commit.`,
       { level: "warn" },
     );
   const began = performance.now();
   const { project, error: unloaded } = target;
-  let before = account;
-  const begin = async (repairs: readonly Repair[], sending: string): Promise<boolean> => {
-    const isBegun = await storeRepairs(database, { ...before, repairs, sending });
-    if (isBegun) before = { ...before, version: before.version + 1, repairs };
-    return isBegun;
-  };
-  const checking = async (): Promise<CheckFound> =>
-    project === undefined || unloaded !== undefined
-      ? { error: unloaded }
-      : await compareAndRepair(project, account, { ...options, log, begin });
-  const found = await checking().catch((error: unknown): CheckFound => {
+  const failed = (error: unknown): CheckFound => {
     run.signal.throwIfAborted();
-    return { error: visible(errorText(error)) };
-  });
-  if (!(await storeFound(database, before, { ...found, commit, ms: performance.now() - began })))
+    return { error: errorText(error) };
+  };
+  const isLoaded = project !== undefined && unloaded === undefined;
+  const found = isLoaded ? await compareAndRepair(project, account, { ...options, log }).catch(failed) : { error: unloaded };
+  if (!(await storeFound(database, account, { ...found, commit, ms: performance.now() - began })))
     return log("Another worker has checked the account meanwhile, so this check is dropped.", { level: "warn" });
   const { exposed, differences, manual } = found.known ?? account;
   if (found.error === undefined) log(`${exposed} exposed, ${differences} different, ${manual} by hand.`);
@@ -68,27 +58,20 @@ export async function checkAccount(account: AccountRow, options: CheckOptions): 
   if (project !== undefined) await notify(project, found, options);
 }
 
-interface RepairOptions extends CheckOptions {
-  /** Stores what is about to be sent. False if another worker has checked the account meanwhile: then nothing may be sent. */
-  readonly begin: (repairs: readonly Repair[], sending: string) => Promise<boolean>;
-}
-
 /** Compares, sends only what protects, within the guards and under the lease of the records, and compares again. */
-async function compareAndRepair(project: Project, account: AccountRow, options: RepairOptions): Promise<CheckFound> {
-  const { database, maxMode, run, log, begin } = options;
+async function compareAndRepair(project: Project, account: AccountRow, options: CheckOptions): Promise<CheckFound> {
+  const { database, maxMode, run, log } = options;
   const compared = await compare(project, account, options);
   const { exposed = [], locked } = compared;
-  const today = repairsOf(account, 1);
-  const isStopped = ({ address, path }: FoundDifference): boolean =>
-    today.filter((one) => one.address === address && one.path === path).length >= 3;
+  const isStopped = (finding: FoundDifference): boolean => repairsOf(account, 1).filter((one) => isSameChange(one, finding)).length >= 3;
   const [stopped, sent] = [exposed.filter(isStopped), exposed.filter((finding) => !isStopped(finding))];
-  if (account.mode !== "protect" || maxMode !== "protect" || locked !== undefined || exposed.length === 0) return compared;
-  const error = stopped[0] && visible(`E_PROTECT_STOPPED: ${stopped[0].address} ${stopped[0].what}, ${stoppedText}`);
-  if (sent.length === 0) return { ...compared, error };
-  const what = visible(andMore(sent.map(columnOf), "change"));
+  if (account.mode !== "protect" || maxMode !== "protect" || locked !== undefined) return compared;
+  const error = compared.error ?? (stopped[0] && stoppedText(stopped[0]));
   const done = repairsOf(account, 7);
-  if (!(await begin([...done, ...sent], what))) return compared;
-  log(`Repairs ${what}.`);
+  // Before it is sent. If another worker has checked the account meanwhile, nothing may be sent.
+  const row = sent.length === 0 ? undefined : await storeRepairs(database, { ...account, repairs: [...done, ...sent] });
+  if (row === undefined) return { ...compared, error };
+  log(`Repairs ${andMore(sent.map(columnOf), "change")}.`);
   // Without the database, other workers do not know what this one sends.
   const lost = new AbortController();
   const watch = setInterval(() => database.isReachable() || lost.abort(new Error("the connection to the database was lost")), 50);
@@ -98,12 +81,12 @@ async function compareAndRepair(project: Project, account: AccountRow, options: 
     const settings = { ...project.settings, ignore: [...project.settings.ignore, ...ignore] };
     const { plan, result } = await applyAccount({ ...project, settings }, { protectOnly: true }, { ...run, signal });
     const again = await compare(project, account, options);
-    return { ...again, error: again.error ?? failureOf(plan, result) ?? error };
+    return { ...again, row, error: again.error ?? failureOf(plan, result) ?? error };
   } catch (failure) {
-    if (!(failure instanceof DimsyncError && failure.exit === 6)) throw failure;
+    run.signal.throwIfAborted();
     // Another run has the lease, so nothing was sent: the next check compares again.
-    await begin(done, "");
-    return { ...compared, error };
+    if (failure instanceof DimsyncError && failure.exit === 6) return { ...compared, row: { ...row, repairs: done }, error };
+    return { row, error: errorText(failure) };
   } finally {
     clearInterval(watch);
   }
@@ -116,23 +99,19 @@ async function compare(project: Project, account: AccountRow, { run }: CheckOpti
   const findings = findingsOf(report);
   const exposed = findings.filter(({ isExposed }) => isExposed);
   const columns = new Set(exposed.map(columnOf)).size;
-  const { differences, manual, policy } = driftSummary(report).counts;
   const error = report.exit.code === 1 ? firstError(report.diagnostics, "The account could not be read completely.") : undefined;
   // What an incomplete report does not show may still be there.
   const isKnown = error === undefined || columns > account.exposed;
-  const known = isKnown ? { report, exposed: columns, differences, manual, policy, findings } : undefined;
-  return { exposed: error === undefined ? exposed : undefined, known, error, locked: lockText(lease, Date.parse(account.readAt)) };
+  const known = isKnown ? { ...driftSummary(report).counts, report, exposed: columns, findings } : undefined;
+  // By the clock of the database, because that of a worker can be wrong.
+  const isLocked = lease?.reason !== undefined && !isOver(lease, Date.parse(account.readAt));
+  const locked = isLocked ? `${lease.reason}, by ${describeLease(lease)}` : undefined;
+  return { exposed: error === undefined ? exposed : undefined, known, error, locked };
 }
 
 function firstError(diagnostics: Plan["diagnostics"], otherwise: string): string {
   const first = diagnostics.find(({ severity }) => severity === "error");
-  return visible(`${first?.code ?? "E_INCOMPLETE"}: ${first?.message ?? otherwise}`);
-}
-
-/** Of a lease for maintenance, which pauses the account. `nowMs`: by the clock of the database, because that of a worker can be wrong. */
-function lockText(lease: Lease | undefined, nowMs: number): string | undefined {
-  if (lease?.reason === undefined || isOver(lease, nowMs)) return undefined;
-  return visible(joinParts([lease.reason, lease.until === undefined ? "" : `until ${lease.until}`, lease.holder], ", "));
+  return `${first?.code ?? "E_INCOMPLETE"}: ${first?.message ?? otherwise}`;
 }
 
 /** "Schemas/shop public.users.email". */
@@ -140,20 +119,18 @@ const columnOf = ({ address, path }: Pick<FoundDifference, "address" | "path">):
 
 /** The exposed changes first, then other differences, steps by hand and policies. */
 function findingsOf(report: Plan): readonly FoundDifference[] {
-  const { policy } = report;
-  const items = readySteps(report);
   const other = (address: string, path: string, what: string): FoundDifference => ({ address, path, what, isExposed: false });
-  const missing = items.filter(({ verb }) => verb === "create");
-  const changes = items.filter(({ verb }) => verb !== "create" && verb !== "bind");
-  const violated = policy.filter(({ state }) => state !== "fixed");
+  const items = readySteps(report).filter(({ verb }) => verb !== "bind");
+  const violated = report.policy.filter(({ state }) => state !== "fixed");
   return [
-    ...changes.flatMap((item) => Array.from(eachChange(item), (change) => findingOf(change, item))),
-    ...missing.map(({ address }) => other(address, "", "is missing")),
+    ...items.flatMap((item) =>
+      item.verb === "create" ? other(item.address, "", "is missing") : Array.from(eachChange(item), (change) => findingOf(change, item)),
+    ),
     ...stepsOf(report, "byHand").map((step) => {
       const { path } = firstChange(step);
       return other(step.address, path, spaced(wholePath(path), "must be changed by hand"));
     }),
-    ...violated.map(({ address, path, policy: name }) => other(address, path, spaced(wholePath(path), `violates the policy ${name}`))),
+    ...violated.map(({ address, path, policy }) => other(address, path, spaced(wholePath(path), `violates the policy ${policy}`))),
   ].sort((a, b) => Number(b.isExposed) - Number(a.isExposed));
 }
 
@@ -169,15 +146,15 @@ function findingOf(change: Change, item: Pick<ReadyStep, "address" | "liveName" 
   return { address, path, what, isExposed, ...(event === "" ? {} : { event }) };
 }
 
-const stoppedText =
-  "and was repaired three times in a day. It is only reported now: agree with whoever changes it, or change the manifests.";
+const stoppedText = ({ address, what }: FoundDifference): string =>
+  `E_PROTECT_STOPPED: ${address} ${what}, and was repaired three times in a day. It is only reported now: agree with whoever changes it, or change the manifests.`;
 
 /** Why not everything was sent that protects. */
 function failureOf(plan: Plan, { steps, guards, diagnostics, exit }: Result): string | undefined {
   const refused = guards.find(({ allowed }) => allowed === undefined);
-  if (refused !== undefined) return visible(`E_GUARD: ${refused.message}`);
+  if (refused !== undefined) return `E_GUARD: ${refused.message}`;
   const item = steps.find(({ outcome }) => outcome === "failed" || outcome === "unknown" || outcome === "not-converged");
-  if (item !== undefined) return visible(`${item.why?.code ?? "E_INCOMPLETE"}: ${item.address}: ${item.why?.message ?? item.outcome}`);
+  if (item !== undefined) return `${item.why?.code ?? "E_INCOMPLETE"}: ${item.address}: ${item.why?.message ?? item.outcome}`;
   if (exit.code !== 1 && plan.executable) return undefined;
   return firstError([...diagnostics, ...plan.diagnostics], `Nothing was sent: ${exit.reasons.join(", ")}.`);
 }

@@ -1,10 +1,11 @@
-import { gitText, runGit } from "../../core/git/process.ts";
+import { gitText } from "../../core/git/process.ts";
 import { makeLocate } from "../../core/manifests/locate.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
 import { DimsyncError, messageOf, ProblemsError } from "../../core/model/errors.ts";
 import { placeText } from "../../core/model/problem.ts";
 import { projectGitState } from "../../core/operations/run.ts";
-import type { Commit } from "./accounts.ts";
+import { spaced } from "../../core/text/paths.ts";
+import type { AccountRow, Commit } from "./accounts.ts";
 
 /** A target of the checkout: its project as it could be loaded last, and why it cannot be loaded now. */
 interface Target {
@@ -20,8 +21,8 @@ export interface Checkout {
   readonly target: (name: string) => Target | undefined;
   /** Undefined outside git. */
   readonly commit: () => Commit | undefined;
-  /** Whether the loaded commit is older than this one: by ancestry where git knows it, else by time. */
-  readonly isBehind: (known: Commit) => Promise<boolean>;
+  /** Whether the loaded commit is older than the one that was checked: by ancestry where git knows it, else by time. */
+  readonly isBehind: (checked: Pick<AccountRow, "commit" | "commitAt">) => Promise<boolean>;
 }
 
 /** `folder`: that of dimsync.yaml. */
@@ -63,22 +64,19 @@ export function openCheckout(given: LoadOptions, folder: string): Checkout {
     },
     target: find,
     commit: () => commit,
-    async isBehind(known) {
-      if (commit === undefined || commit.id === known.id) return commit === undefined;
-      const isAncestor = async (older: string, newer: string): Promise<boolean> =>
-        (await runGit(place, ["merge-base", "--is-ancestor", older, newer])).code === 0;
-      if (await isAncestor(commit.id, known.id)) return true;
-      return !(await isAncestor(known.id, commit.id)) && Date.parse(commit.at) < Date.parse(known.at);
+    async isBehind({ commit: known, commitAt }) {
+      if (known === null || commitAt === null || known === commit?.id) return false;
+      if (commit === undefined) return true;
+      const base = await gitText(place, ["merge-base", commit.id, known]).catch(() => "");
+      return base === commit.id || (base !== known && Date.parse(commit.at) < Date.parse(commitAt));
     },
   };
 }
 
 /** A failure as one paragraph: the first problem with its place, and how many there are. */
 export function errorText(error: unknown): string {
-  const problems = error instanceof ProblemsError ? error.diagnostics.filter(({ severity }) => severity === "error") : [];
-  const [first, ...more] = problems;
-  if (first !== undefined)
-    return `${first.code}: ${placeText(first)} ${first.message}${more.length > 0 ? ` (and ${more.length} more)` : ""}`;
   if (!(error instanceof DimsyncError)) return `E_INTERNAL: ${messageOf(error)}`;
-  return `${error.code}: ${error.message}${error.command === undefined ? "" : ` ${error.command}`}`;
+  const [first, ...more] = error instanceof ProblemsError ? error.diagnostics.filter(({ severity }) => severity === "error") : [];
+  if (first === undefined) return spaced(`${error.code}:`, error.message, error.command ?? "");
+  return spaced(`${first.code}:`, placeText(first), first.message, more.length > 0 ? `(and ${more.length} more)` : "");
 }

@@ -9,12 +9,12 @@ import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { isLocal } from "../../core/model/settings/config.ts";
 import { wordsOf } from "../../core/records/postgres/connection.ts";
-import { type Registration, readAccount, registerAccounts } from "./accounts.ts";
+import { readAccount, registerAccounts } from "./accounts.ts";
 import { type CheckOptions, checkAccount } from "./check.ts";
 import { errorText, openCheckout } from "./checkout.ts";
 import { type Database, missing, openStore } from "./database.ts";
 import type { ControllerFlags } from "./index.ts";
-import { logFormats, makeLog } from "./log.ts";
+import { makeLog } from "./log.ts";
 import { servePage } from "./server.ts";
 
 /** How often each worker registers the targets of its checkout, and hands out what is due. */
@@ -30,7 +30,7 @@ const groupConcurrency = 4;
 /** `dimsync controller`: scheduler, worker and page, until it is interrupted. */
 export async function runController(context: Context<ControllerFlags>): Promise<ExitCode> {
   const { io, flags, cwd } = context;
-  const log = makeLog(choiceFlag("--log-format", flags.logFormat ?? "text", logFormats), io.stderr);
+  const log = makeLog(choiceFlag("--log-format", flags.logFormat ?? "text", ["text", "json"] as const), io.stderr);
   const maxMode = choiceFlag("--max-mode", flags.maxMode ?? "protect", ["report", "protect"] as const);
   const localConcurrency = wholeFlag("--accounts-at-once", flags.accountsAtOnce ?? "8", 1);
   const options = loadOptions(context, []);
@@ -38,16 +38,14 @@ export async function runController(context: Context<ControllerFlags>): Promise<
   if (config === undefined)
     throw new DimsyncError("E_USAGE", `There is no dimsync.yaml in ${cwd} or above it. The controller checks the targets of one.`);
   io.catchSignals?.();
-  const url = flags.database ?? io.env["DIMSYNC_DATABASE_URL"] ?? "";
-  const isShared = url !== "";
-  const database = await openStore(isShared ? url : undefined, dirname(config));
+  const database = await openStore(flags.database ?? io.env["DIMSYNC_DATABASE_URL"] ?? "", dirname(config));
   try {
     const page = await servePage(database, { listen: flags.listen ?? "127.0.0.1:8480", token: io.env["DIMSYNC_CONTROLLER_TOKEN"] ?? "" });
-    const kind = isShared ? "PostgreSQL" : "an embedded database, which only this process can use";
+    const kind = database.isShared ? "PostgreSQL" : "an embedded database, which only this process can use";
     log(`The controller works with ${kind}. Page: ${page.url}`);
     const run = { env: io.env, signal: io.interrupted };
     const checks = { database, checkout: openCheckout(options, dirname(config)), maxMode, run, log };
-    await work(checks, { localConcurrency, isShared }).finally(page.close);
+    await work(checks, localConcurrency).finally(page.close);
   } catch (error) {
     // Stopped before the first check.
     if (!io.interrupted.aborted) throw error;
@@ -57,16 +55,16 @@ export async function runController(context: Context<ControllerFlags>): Promise<
   return 0;
 }
 
-/** Checks accounts until the signal is aborted. `isShared`: other machines may work, too. */
-async function work(
-  options: CheckOptions,
-  { localConcurrency, isShared }: { readonly localConcurrency: number; readonly isShared: boolean },
-): Promise<void> {
-  const { database, run, log } = options;
+/** Checks accounts until the signal is aborted. */
+async function work(options: CheckOptions, localConcurrency: number): Promise<void> {
+  const { database, checkout, run, log } = options;
   const boss = await startQueue(database, (error) => log(`The queue: ${wordsOf(error)}`, { level: "error" }));
   const sweep = async (): Promise<void> => {
-    for (const { target, host } of await registerDue(options, isShared))
-      await boss.send(queue, { target }, { singletonKey: target, group: { id: host } });
+    for (const target of await registerDue(options)) {
+      // An embedded service has no host, and limits nothing but itself.
+      const { baseUrl = "embedded:" } = checkout.target(target)?.project?.settings ?? {};
+      await boss.send(queue, { target }, { singletonKey: target, group: { id: new URL(baseUrl).host || baseUrl } });
+    }
   };
   const handle = async ([job]: readonly { readonly data: { readonly target: string } }[]): Promise<void> => {
     const account = job && (await readAccount(database, job.data.target));
@@ -90,10 +88,10 @@ async function work(
 }
 
 /** Registers the targets of the checkout. Those of them that are due; also one that cannot be loaded any more: its check says why. */
-async function registerDue({ database, checkout }: CheckOptions, isShared: boolean): ReturnType<typeof registerAccounts> {
+async function registerDue({ database, checkout }: CheckOptions): Promise<readonly string[]> {
   const targets = await checkout.refresh();
   const settings = targets.flatMap(({ project }) => project?.settings ?? []).filter(({ controller }) => controller !== undefined);
-  const local = settings.find(({ records }) => isShared && isLocal(records));
+  const local = settings.find(({ records }) => database.isShared && isLocal(records));
   if (local !== undefined)
     throw new DimsyncError(
       "E_RECORDS_REFUSED",
@@ -101,11 +99,7 @@ async function registerDue({ database, checkout }: CheckOptions, isShared: boole
       { command: `dimsync records migrate --to git -t ${local.target}` },
     );
   const names = targets.filter(({ project }) => project === undefined || project.settings.controller !== undefined).map(({ name }) => name);
-  const all = settings.map(({ target, baseUrl, controller }): Registration => {
-    const { mode = "report", labels = {}, everyMs = 0 } = controller ?? {};
-    // An embedded service has no host, and limits nothing but itself.
-    return { target, host: baseUrl.startsWith("embedded:") ? baseUrl : new URL(baseUrl).host, mode, labels, everyMs };
-  });
+  const all = settings.flatMap(({ target, controller }) => (controller === undefined ? [] : [{ target, ...controller }]));
   return await registerAccounts(database, all, names);
 }
 

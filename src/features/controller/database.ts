@@ -12,6 +12,8 @@ import { ensureStateFolder } from "../../core/records/state-folder.ts";
 export interface Database {
   /** Rows as JSON, so that both databases return the same types: times are strings. `T` describes the columns that the statement returns. */
   readonly rows: <T>(sql: string, values?: readonly unknown[]) => Promise<readonly T[]>;
+  /** Whether other machines can use it. */
+  readonly isShared: boolean;
   /** False from when a connection is lost until a statement succeeds. */
   readonly isReachable: () => boolean;
   /** For the queue. */
@@ -21,9 +23,9 @@ export interface Database {
 
 const refused = (message: string, cause?: unknown): DimsyncError => new DimsyncError("E_CONTROLLER_DATABASE", message, { cause });
 
-/** Opens PostgreSQL, or without a URL the embedded one of the project's folder. Throws E_CONTROLLER_DATABASE. */
-export async function openStore(url: string | undefined, projectFolder: string): Promise<Database> {
-  const database = url === undefined ? await openEmbedded(projectFolder) : openServer(url);
+/** Opens PostgreSQL, or if the URL is "" the embedded one of the project's folder. Throws E_CONTROLLER_DATABASE. */
+export async function openStore(url: string, projectFolder: string): Promise<Database> {
+  const database = url === "" ? await openEmbedded(projectFolder) : openServer(url);
   const { executeSql } = database.boss.db;
   try {
     await executeSql(`begin; select pg_advisory_xact_lock(1684630884); ${tables}; commit`);
@@ -59,7 +61,7 @@ function openServer(url: string): Omit<Database, "rows"> {
   // Like pg: several statements are possible without values.
   const executeSql = async (text: string, values: readonly unknown[] = []) =>
     values.length > 0 ? await query(text, values) : { rows: (await script(text)).flatMap(({ rows }) => rows) };
-  return { isReachable, boss: { db: { executeSql } }, close };
+  return { isShared: true, isReachable, boss: { db: { executeSql } }, close };
 }
 
 const lockTtlMs = 60_000;
@@ -84,7 +86,8 @@ async function openEmbedded(projectFolder: string): Promise<Omit<Database, "rows
     // PGlite would create a new database over what is left of an old one.
     if (!isNew && !existsSync(join(dataDir, "global/pg_control"))) throw new Error("global/pg_control is missing");
     const db = await PGlite.create({ dataDir });
-    return { isReachable: () => true, boss: { db: fromPglite(db), backend: "pglite" }, close: () => db.close().finally(release) };
+    const boss = { db: fromPglite(db), backend: "pglite" } as const;
+    return { isShared: false, isReachable: () => true, boss, close: () => db.close().finally(release) };
   } catch (error) {
     if (isNew) await rm(dataDir, { recursive: true, force: true });
     await release();
@@ -108,9 +111,9 @@ export const missing =
 /** Forward-only: later versions add columns and tables. Each statement can run again, and by several processes at the same moment. */
 const tables = `create schema if not exists dimsync_controller;
 create table if not exists dimsync_controller.account (
-  target text primary key, host text not null, mode text not null, labels jsonb not null, every_ms integer not null,
+  target text primary key, mode text not null, labels jsonb not null, every_ms integer not null,
   seen_at timestamptz not null default now(), added_at timestamptz not null default now(), next_at timestamptz not null default now(),
   checked_at timestamptz, duration_ms integer, commit text, commit_at timestamptz, exposed_since timestamptz,
   exposed integer not null default 0, differences integer not null default 0, manual integer not null default 0, policy integer not null default 0,
-  version integer not null default 0, findings text not null default '[]', repairs text not null default '[]', report text, error text, failures integer not null default 0, locked text, sending text, notified text
+  version integer not null default 0, findings text not null default '[]', repairs text not null default '[]', report text, error text, failures integer not null default 0, locked text, notified text
 )`;

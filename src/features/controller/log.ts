@@ -2,11 +2,9 @@ import { printableJson, visible } from "../../core/text/control-characters.ts";
 
 export type Log = (message: string, fields?: { readonly level?: "info" | "warn" | "error"; readonly account?: string }) => void;
 
-export const logFormats = ["text", "json"] as const;
-
 /** Writes one line for each message: text for people, or an object for a log collector. */
 export const makeLog =
-  (format: (typeof logFormats)[number], write: (line: string) => void): Log =>
+  (format: "text" | "json", write: (line: string) => void): Log =>
   (message, { level = "info", account } = {}) => {
     const time = new Date().toISOString();
     const text = `${time} ${account === undefined ? "" : `${visible(account)}: `}${visible(message)}`;

@@ -1,14 +1,15 @@
 import type { Plan } from "../../core/model/plan.ts";
 import type { Tone } from "../../core/render/blocks.ts";
 import * as draw from "../../core/render/html/html.ts";
-import { chip, code, type Html, type HtmlContent, html, joined, note, quiet } from "../../core/render/html/html.ts";
+import { chip, code, type Html, type HtmlContent, html, isEmpty, joined, note, quiet } from "../../core/render/html/html.ts";
 import { documentPage } from "../../core/render/html/index.ts";
 import { type Page, type PagePart, page } from "../../core/render/html/page.ts";
 import { timeText } from "../../core/render/report/attribution.ts";
 import { counted, durationText } from "../../core/text/counts.ts";
-import { grouped } from "../../core/text/lists.ts";
-import { wholePath } from "../../core/text/paths.ts";
+import { andMore, grouped } from "../../core/text/lists.ts";
+import { spaced, wholePath } from "../../core/text/paths.ts";
 import { shellWord } from "../../core/text/shell.ts";
+import { cutEnd } from "../../core/text/values.ts";
 import { type AccountRow, type FoundDifference, repairsOf } from "./accounts.ts";
 
 const tones = {
@@ -77,7 +78,8 @@ const below = (text: HtmlContent): Html => html`<span class="below">${text}</spa
 function accountsHtml(accounts: readonly AccountRow[]): Html {
   const rows = accounts.map((account): readonly HtmlContent[] => {
     const state = stateOf(account);
-    const { error, isStale, checkedAt, commit, locked, sending } = account;
+    const { error, isStale, checkedAt, commit, locked, repairs } = account;
+    const sent = repairs.filter(({ doneAt }) => doneAt === undefined).map(({ address, path }) => spaced(address, wholePath(path)));
     const chips = [
       chip(state, tones[state]),
       state !== "failing" && error !== null && chip("failing", "warn"),
@@ -88,9 +90,9 @@ function accountsHtml(accounts: readonly AccountRow[]): Html {
       [accountLink(account.target), labelsOf(account).map((label) => below(filterLink({ label }, label)))],
       [
         joined(chips, " "),
-        error !== null && below(firstSentence(error)),
+        error !== null && below(cutEnd(error, 120)),
         locked !== null && below(`Locked: ${locked}`),
-        sending !== null && below(`Sending: ${sending}`),
+        sent.length > 0 && below(`Repair not confirmed: ${andMore(sent, "value")}`),
       ],
       numberHtml(account.exposed, "alarm"),
       numberHtml(account.differences + account.policy),
@@ -107,9 +109,6 @@ function accountsHtml(accounts: readonly AccountRow[]): Html {
 /** Zero is quiet, and left out on a narrow screen, so that other numbers stand out. */
 const numberHtml = (count: number, style = ""): Html => html`<span class="${count === 0 ? "quiet zero" : style}">${count}</span>`;
 
-/** For a line; the account's page has the whole message. */
-const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/su.exec(text)?.[0] ?? text;
-
 /** A difference or a repair. */
 interface Cause extends Omit<FoundDifference, "path" | "isExposed"> {
   readonly account: AccountRow;
@@ -118,23 +117,20 @@ interface Cause extends Omit<FoundDifference, "path" | "isExposed"> {
 
 /** What is exposed, what was repaired, and what differs otherwise. */
 function causeParts(accounts: readonly AccountRow[]): readonly [PagePart, PagePart, PagePart] {
-  const findings = accounts.flatMap((account) => account.findings.map((finding) => ({ ...finding, account })));
-  const [exposed, others] = [findings.filter(({ isExposed }) => isExposed), findings.filter(({ isExposed }) => !isExposed)];
-  const since = exposed.map((one) => ({ at: one.account.exposedSince ?? "", ...one, last: nextText(one.account) }));
+  const findings = (isExposed: boolean) =>
+    accounts.flatMap((account) => account.findings.filter((one) => one.isExposed === isExposed).map((one) => ({ ...one, account })));
+  const exposed = findings(true).map((one) => ({ at: one.account.exposedSince ?? "", ...one, last: nextText(one.account) }));
   const repaired = accounts.flatMap((account) =>
     repairsOf(account, 1).map(({ at, doneAt, path, ...repair }) => {
       const last = at === undefined ? "not known" : durationText(Date.parse(doneAt) - Date.parse(at));
       return { ...repair, account, what: wholePath(path), at: doneAt, last };
     }),
   );
+  const ofRepairs = ["What was repaired", "Where", "When", "Changed by", "Readable for"];
   return [
-    { id: "exposed", title: "Exposed now", html: causesHtml(["What is exposed", "Where", "Since", "By", "What happens next"], since) },
-    {
-      id: "repaired",
-      title: "Repaired in the last 24 hours",
-      html: causesHtml(["What was repaired", "Where", "When", "Changed by", "Readable for"], repaired),
-    },
-    { id: "causes", title: "Other differences", html: causesHtml(["What differs", "Where", "Since", "By"], others) },
+    { id: "exposed", title: "Exposed now", html: causesHtml(["What is exposed", "Where", "Since", "By", "What happens next"], exposed) },
+    { id: "repaired", title: "Repaired in the last 24 hours", html: causesHtml(ofRepairs, repaired) },
+    { id: "causes", title: "Other differences", html: causesHtml(["What differs", "Where", "Since", "By"], findings(false)) },
   ];
 }
 
@@ -152,28 +148,18 @@ const mostRows = 50;
  */
 function causesHtml(heads: readonly string[], causes: readonly Cause[]): Html {
   const keyOf = ({ actor, event, last }: Cause) => [actor, event, last];
-  const places = (some: readonly Cause[]) => some.map(({ account, address }) => [account.target, address]);
+  const placesOf = (some: readonly Cause[]) => some.map(({ account, address }) => [account.target, address] as const);
   const alike = grouped(causes, (cause) => JSON.stringify([cause.what, ...keyOf(cause)]));
-  const rows = grouped(alike, (some) => JSON.stringify([places(some), ...keyOf(some[0])])).map((columns): readonly HtmlContent[] => {
+  const rows = grouped(alike, (some) => JSON.stringify([placesOf(some), ...keyOf(some[0])])).map((columns): readonly HtmlContent[] => {
     const [some] = columns;
     const [{ account, actor, event = "", last }] = some;
-    const [since = ""] = columns
-      .flat()
-      .flatMap(({ at }) => at || [])
-      .sort();
+    const times = columns.flat().map(({ at = "" }) => at);
+    const [since = ""] = times.sort();
+    const whats = columns.map(([{ what }]) => what);
+    const places = placesOf(some).map(([target, address]) => [accountLink(target), " ", quiet(address)]);
     return [
-      draw.andMore(
-        columns.map(([{ what }], index) => [index > 0 && html`<br>`, html`<strong>${what}</strong>`]),
-        "column",
-        { shown: 8 },
-      ),
-      [
-        draw.andMore(
-          some.map((one) => [accountLink(one.account.target), " ", quiet(one.address)]),
-          "place",
-        ),
-        event !== "" && below(event),
-      ],
+      html`<strong>${draw.andMore(whats, "column", { shown: 8 })}</strong>`,
+      [draw.andMore(places, "place"), event !== "" && below(event)],
       since !== "" && ageHtml(since, account),
       actor ?? quiet(event === "" ? "not in the audit log" : "no event names it"),
       last,
@@ -212,22 +198,19 @@ export function accountPage(account: AccountRow, report: Plan | undefined): stri
 
 /** The commands that fix it, and where to run them. */
 function commandsHtml(account: AccountRow): Html {
-  const { target, commit, exposed, differences, error, locked } = account;
-  const steps: readonly (readonly [isNeeded: boolean, text: string, command: string])[] = [
-    [locked !== null, "Let repairs go on:", "records unlock"],
-    [exposed > 0, "Hash and switch off what should be, and send nothing else:", "apply --protect-only"],
-    [error !== null, "Find out why the check fails:", "doctor"],
-    [stateOf(account) !== "in sync", "See all differences, and who made them:", "drift"],
-    [exposed + differences > 0, "Keep what is in the account, and change the manifests:", "drift --resolve accept"],
-    [locked === null, "Pause repairs:", "records lock --reason REASON"],
-  ];
-  const shown = steps.flatMap(([isNeeded, text, line]) =>
-    isNeeded ? [[text, draw.command(`dimsync ${line} -t ${shellWord(target)}`)]] : [],
-  );
+  const { target, commit, exposed, error, locked } = account;
+  const step = (text: string, line: string): HtmlContent => [text, draw.command(`dimsync ${line} -t ${shellWord(target)}`)];
   const where = commit !== null && html`, at commit ${code(commit.slice(0, 12))} or later`;
   return draw.blocks(
     html`<p>Run these in a checkout of the project${where}, with the API key of the account.</p>`,
-    draw.list(shown, "steps"),
+    draw.list(
+      [
+        exposed > 0 ? step("Hash and switch off what should be, and send nothing else:", "apply --protect-only") : [],
+        error === null ? [] : step("Find out why the check fails:", "doctor"),
+        locked === null ? step("Pause repairs:", "records lock --reason REASON") : step("Let repairs go on:", "records unlock"),
+      ].filter((one) => !isEmpty(one)),
+      "steps",
+    ),
   );
 }
 

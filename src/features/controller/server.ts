@@ -103,11 +103,13 @@ async function reply(database: Database, request: IncomingMessage, token: string
   const url = new URL(request.url ?? "/", "http://localhost");
   const path = url.pathname;
   if (path === "/healthz") return { body: "ok\n" };
-  if (path === "/readyz") return await readiness(database);
-  if (!isAllowed(request, token))
+  // Without a token: it names no account.
+  if (path !== "/readyz" && !isAllowed(request, token))
     return { status: 401, body: "Sign in with DIMSYNC_CONTROLLER_TOKEN as Bearer, or as the password of Basic.\n" };
   if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, body: "The page only reads.\n" };
   const accounts = await listAccounts(database);
+  const stale = accounts.filter(({ isStale }) => isStale).length;
+  if (path === "/readyz") return stale === 0 ? { body: "ok\n" } : { status: 503, body: `${stale} not checked within three intervals\n` };
   if (path === "/") return htmlReply(accountsPage(accounts, url.searchParams));
   if (path === "/api/accounts") return jsonReply({ accounts });
   if (path === "/metrics") return { type: "text/plain; version=0.0.4; charset=utf-8", body: metricsOf(accounts) };
@@ -116,10 +118,4 @@ async function reply(database: Database, request: IncomingMessage, token: string
   if (account === undefined) return { status: 404, body: "Not found\n" };
   const report = await readReport(database, account.target);
   return api === undefined ? htmlReply(accountPage(account, report)) : jsonReply({ ...account, report: report ?? null });
-}
-
-/** Without a token: names of accounts are not shown. */
-async function readiness(database: Database): Promise<Reply> {
-  const stale = (await listAccounts(database)).filter(({ isStale }) => isStale).length;
-  return stale === 0 ? { body: "ok\n" } : { status: 503, body: `${stale} not checked within three intervals\n` };
 }

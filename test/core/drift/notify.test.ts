@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { callWebhook, jsonHeaders, notificationBody } from "../../../src/core/drift/notify.ts";
-import { driftSummary } from "../../../src/core/drift/summary.ts";
+import { callWebhook, jsonHeaders, notification, notificationBody } from "../../../src/core/drift/notify.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
 import { Secret } from "../../../src/core/model/settings/secret.ts";
 import { tracedReport } from "../render/html-report.ts";
@@ -8,7 +7,7 @@ import { change, item, plan } from "../render/plans.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 const bodyOf = (report: Plan, format: "json" | "slack" = "json", previous?: string): Readonly<Record<string, unknown>> =>
-  JSON.parse(notificationBody({ report, summary: driftSummary(report), previous }, format));
+  JSON.parse(notificationBody(notification({ target: report.target, report, previous }), format));
 
 describe("the body of a notification", () => {
   test("has text in Slack's markup, and the same as data", () => {

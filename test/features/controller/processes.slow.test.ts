@@ -82,6 +82,23 @@ test("four processes that start at the same moment on an empty database all come
   for (const { end } of processes) expect(await end).toMatchObject({ code: 0 });
 });
 
+test("a job that is lost costs nothing: the next sweep checks the account", async () => {
+  const under = await project({ targets: { test: { every: "1m" } } });
+  startProcess(under);
+  const { row, due, sql } = await stored(under);
+  await vi.waitFor(async () => expect(await row()).toMatchObject({ checkedAt: expect.any(String) }), waiting);
+  // Workers take jobs every two seconds, so that one can be deleted before.
+  await vi.waitFor(
+    async () => {
+      await due();
+      expect(await sql("delete from dimsync_queue.job where state = 'created' returning 1 as lost")).toEqual([{ lost: 1 }]);
+    },
+    { ...waiting, interval: 20 },
+  );
+  const { version = 0 } = (await row()) ?? {};
+  await vi.waitFor(async () => expect(await row()).toMatchObject({ version: version + 1, error: null, isDue: false }), waiting);
+});
+
 test("at most four accounts of one host are checked at once, by all workers together", async () => {
   const targets = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`t${index}`, { every: "1m" }]));
   const under = await project({ targets, faults: ["GET .*=delay:15000"] });
@@ -108,9 +125,10 @@ test("a worker that is killed in a repair: another one repairs once, and names i
   await first.end;
   expect(under.isReadable()).toBe(false);
   const { row } = await stored(under);
-  expect(await row()).toMatchObject({ sending: "Schemas/orders public.customers.email", isDue: true });
+  expect(await row()).toMatchObject({ repairs: [{ what: "public.customers.email is not hashed" }], isDue: true });
+  expect((await row())?.repairs[0]?.doneAt).toBe(undefined);
   startProcess(under);
-  await vi.waitFor(async () => expect(await row()).toMatchObject({ sending: null, exposed: 0, error: null }), waiting);
+  await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 0, error: null }), waiting);
   expect((await row())?.repairs).toMatchObject([{ doneAt: expect.any(String) }]);
   expect(hashesIn(under)).toBe(1);
 });
@@ -288,13 +306,13 @@ async function killedRepair(kill?: Kill): Promise<Readonly<Record<Kill["of"], nu
   else expect((await worker.end).signal).toBe("SIGKILL");
   worker.child.kill("SIGKILL");
   worker = undefined;
-  const actor = (): unknown => hook.received.flatMap(({ body }) => JSON.parse(body).repaired ?? [])[0]?.actor;
+  const actor = (): unknown => hook.received.flatMap(({ body }) => JSON.parse(body).repairs ?? [])[0]?.actor;
   // The database may still run the last statement of the worker: then the first check is dropped.
   await vi.waitFor(async () => {
     const row = await next.check();
     expect({ kill, wrong, readable: under.readable(), row, told: actor() }).toMatchObject({
       ...{ kill, wrong: [], readable: before.filter((column) => column !== "customers.email"), told: "dana@example.com" },
-      row: { exposed: 0, error: null, sending: null },
+      row: { exposed: 0, error: null, repairs: [{ doneAt: expect.any(String) }] },
     });
   }, waiting);
   return sent;

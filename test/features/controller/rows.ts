@@ -2,7 +2,7 @@ import type { AccountRow } from "../../../src/features/controller/accounts.ts";
 
 /** The row of an account in sync. */
 export const accountRow = (parts: Partial<AccountRow> = {}): AccountRow => ({
-  ...{ target: "prod", host: "api.example.com", mode: "report", labels: {}, everyMs: 900_000, version: 1, isDue: false, isStale: false },
+  ...{ target: "prod", mode: "report", labels: {}, everyMs: 900_000, version: 1, isDue: false, isStale: false },
   ...{
     checkedAt: "2026-03-01T09:00:00+00:00",
     readAt: "2026-03-01T09:01:00+00:00",
@@ -11,6 +11,6 @@ export const accountRow = (parts: Partial<AccountRow> = {}): AccountRow => ({
     commitAt: "2026-03-01T08:00:00Z",
   },
   ...{ exposed: 0, differences: 0, manual: 0, policy: 0, exposedSince: null, findings: [], repairs: [] },
-  ...{ error: null, failures: 0, locked: null, sending: null, notified: null },
+  ...{ error: null, failures: 0, locked: null, notified: null },
   ...parts,
 });

@@ -45,6 +45,12 @@ test("without a token, only names of this machine are answered", async () => {
   expect(status).toBe(401);
 });
 
+test("/api/accounts/NAME is the account with its findings, its repairs and the last report", async () => {
+  const repair = { address: "Schemas/orders", path: "/schemas/public/tables/a/columns/b/hashed", what: "public.a.b is not hashed" };
+  const account = accountRow({ repairs: [{ ...repair, doneAt: "2026-03-01T08:12:00Z" }] });
+  expect(await (await fetch(`${await site([account])}/api/accounts/prod`)).json()).toEqual({ ...account, report: null });
+});
+
 test("no method but GET and HEAD", async () => {
   const url = await site();
   for (const method of ["POST", "PUT", "DELETE", "PATCH"]) expect((await fetch(url, { method })).status).toBe(405);

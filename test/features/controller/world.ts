@@ -132,16 +132,14 @@ export async function startWorker(
   { folder, url, env }: Pick<Project, "folder" | "url" | "env">,
   { maxMode = "protect", database: opened }: { readonly maxMode?: "report" | "protect"; readonly database?: Database } = {},
 ): Promise<Worker> {
-  const database = opened ?? (await openStore(url, folder));
+  const database = opened ?? (await openStore(url ?? "", folder));
   if (opened === undefined) onTestFinished(() => database.close());
   const log: string[] = [];
   const checkout = openCheckout({ cwd: folder, env }, folder);
   const row: Worker["row"] = (target = "test") => readAccount(database, target);
   const sweep = async (): Promise<void> => {
     const settings = (await checkout.refresh()).flatMap(({ project }) => (project === undefined ? [] : [project.settings]));
-    const all = settings.flatMap(({ target, controller }) =>
-      controller === undefined ? [] : [{ target, host: "example", ...controller }],
-    );
+    const all = settings.flatMap(({ target, controller }) => (controller === undefined ? [] : [{ target, ...controller }]));
     await registerAccounts(
       database,
       all,
