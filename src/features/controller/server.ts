@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { Socket } from "node:net";
+import { createServer, type IncomingMessage } from "node:http";
+import { boundConnections } from "../../core/http/bound-connections.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import { isLoopback } from "../../core/model/settings/base-url.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
@@ -12,7 +12,6 @@ import { accountPage, accountsPage } from "./page.ts";
 
 // A request has a line and a few headers. So clients that send none use up no connections for long, and no files of the checks.
 const limits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } as const;
-const mostConnections = { ofAddress: 100, ofAll: 400 } as const;
 
 const headers = {
   "cache-control": "no-store",
@@ -64,20 +63,6 @@ export async function servePage(
 }
 
 const listenError = (message: string): DimsyncError => new DimsyncError("E_CONTROLLER_LISTEN", message);
-
-/** Each connection beyond the most of its address or of all closes the oldest one, so that half-open connections keep nobody out. */
-function boundConnections(server: Server): void {
-  const open = new Set<Socket>();
-  server.on("connection", (socket) => {
-    open.add(socket);
-    socket.once("close", () => open.delete(socket));
-    const ofAddress = [...open].filter(({ remoteAddress }) => remoteAddress === socket.remoteAddress);
-    const [oldest] = ofAddress.length > mostConnections.ofAddress ? ofAddress : open.size > mostConnections.ofAll ? open : [];
-    if (oldest === undefined) return;
-    open.delete(oldest);
-    oldest.destroy();
-  });
-}
 
 interface Reply {
   readonly status?: number;
