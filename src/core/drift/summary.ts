@@ -7,7 +7,7 @@ import { type Origin, type Plan, readySteps, stepsOf, unmanagedObjects } from ".
 import { unmanagedCounts } from "../render/report/unmanaged.ts";
 
 /** A report in a few figures: counts, a fingerprint and the open manual steps, but no values from the account. */
-export interface DriftSummary {
+interface DriftSummary {
   /** ISO 8601: when the report was created. */
   readonly at: string;
   readonly target: string;
