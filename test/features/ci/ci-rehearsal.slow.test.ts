@@ -252,7 +252,7 @@ describe("the three jobs", () => {
     expect(await job({ ...inFolder, branch: "docs" })).toMatchObject({ code: 0, summary: "" });
     const run = await job({ ...inFolder, branch: "feature" });
     expect(run.code, run.log).toBe(0);
-    expect(run.summary).toContain("`manifests/orders.yaml:11`");
+    expect(run.summary).toContain("| hash | `customers.email` | `orders` | deploy/eu/manifests/orders.yaml:11 |");
     expect(github.comments).toHaveLength(1);
   });
 
@@ -309,7 +309,7 @@ describe("the three jobs", () => {
       inputs: { args: "--output=json=dimsync.json\n--output=html=dimsync.html" },
     });
     expect(run.code, run.log.slice(0, 3000)).toBe(0);
-    expect(run.outputs["summary_line"]).toContain("10000 protect");
+    expect(run.outputs["summary_line"]).toContain("10000 outside changes are undone");
     const [comment] = github.comments.get(7) ?? [];
     expect(comment?.body.length).toBeLessThanOrEqual(65_536);
     expect(comment?.body).toContain("10000");

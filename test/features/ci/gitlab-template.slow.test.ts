@@ -95,7 +95,9 @@ test("a merge request, the merge, the night after, and an apply by hand", async 
       CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main",
       CI_DEFAULT_BRANCH: "main",
     });
-    expect(notes).toMatchObject([{ body: expect.stringContaining("## `prod`: 1 change") }]);
+    expect(notes).toMatchObject([
+      { body: expect.stringContaining("## `prod`: this pull request changes nothing; 1 outside change is undone") },
+    ]);
     expect(readFileSync(join(checkout, "dimsync-plan.md"), "utf8")).toContain("## `prod`: ");
 
     // A newer commit on the branch than the one that the job was started for.

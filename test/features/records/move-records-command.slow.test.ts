@@ -58,7 +58,7 @@ it("never creates an asset again after its binding was lost and the records were
   rmSync(join(folder, "dimsync.bindings.yaml"));
   const isKnown = async (): Promise<void> => {
     renameTo("lake2");
-    expect((await run("plan")).stdout).toMatch(/= Asset\/lake2 .*renamed from Asset\/lake/u);
+    expect((await run("plan")).stdout).toMatch(/record id +Asset\/lake2, renamed from Asset\/lake /u);
     renameTo("lake");
     const again = await run("apply", "plan.json", "--yes");
     expect([again.code, again.stderr]).toEqual([5, expect.stringMatching(appliedBefore)]);
@@ -81,7 +81,7 @@ it("never creates an asset again after its binding was lost and the records were
   writeFileSync(join(folder, "export"), exported);
   for (const name of readdirSync(join(folder, ".dimsync")))
     if (!name.startsWith("account")) rmSync(join(folder, ".dimsync", name), { recursive: true });
-  expect((await run("plan")).stdout).toContain("+ Asset/lake");
+  expect((await run("plan")).stdout).toContain("create   Asset/lake ");
   expect(await run("records", "restore", "export")).toMatchObject({ code: 0 });
   await isKnown();
 });
@@ -90,7 +90,7 @@ it("plans the same after unbind and a migration as before the migration", async 
   const { run } = await appliedAsset();
   expect((await run("unbind", "Asset/lake")).code).toBe(0);
   const before = (await run("plan")).stdout;
-  expect(before).toContain("+ Asset/lake");
+  expect(before).toContain("create   Asset/lake ");
   expect((await run("records", "migrate", "--to", "git")).code).toBe(0);
   expect((await run("plan")).stdout).toBe(before);
 });
