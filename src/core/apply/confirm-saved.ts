@@ -101,7 +101,7 @@ function staleEnding(item: ReadyStep, now: ReadyStep | undefined): Ending | unde
   const nodes = changedNodes(item, now);
   if (nodes.length === 0 && now !== undefined && sendsTheSame(item, now)) return item.basis === now.basis ? undefined : exposesOther;
   if (nodes.length === 0) throw changed(item);
-  return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(nodes)}.` };
+  return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(nodes)}.`, command: newPlan };
 }
 
 /** Where the account has another value than at planning. */
@@ -125,9 +125,11 @@ function waitingNow(step: Step, derived: Plan): Step {
   return now ?? { ...step, waitsFor: [], changes: [{ path: "", after: bodies, risk: "neutral" }] };
 }
 
+const newPlan = "dimsync plan --out plan.json";
+
 const changed = ({ address }: ReadyStep): DimsyncError =>
   new DimsyncError(
     "E_STALE",
     `The saved plan has other requests for ${address} than the manifests and the account give now. It was edited, or the account has changed. Nothing was sent. Make and review a new plan.`,
-    { exit: 5, command: "dimsync plan --out plan.json" },
+    { exit: 5, command: newPlan },
   );

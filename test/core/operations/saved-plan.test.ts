@@ -54,6 +54,7 @@ describe("a saved plan", () => {
     const { code, result } = await at.apply("plan.json");
     expect(code).toBe(5);
     expect(endings(result)).toMatchObject({ "update Tag/gold": "skipped E_STALE", "update Schemas/orders": "done" });
+    expect(outcomes(result).find(({ code: why }) => why === "E_STALE")?.command).toBe("dimsync plan --out plan.json");
     expect(outcomes(result).find(({ code: why }) => why === "E_STALE")?.message).toBe(
       'It changed after the plan was made: /description was "" when it was planned and is "changed by hand" now.',
     );
