@@ -168,7 +168,7 @@ const otherNames = {
   ...{ records: "WrittenRecords", controller: "WrittenController", notify: "NotifySettings" },
 };
 
-/** The text of src/core/model/documents.generated.d.ts. */
+/** The text of src/core/base/model/documents.generated.d.ts. */
 export async function documentTypes() {
   const [plan, drift, result, validation] = await Promise.all(["plan", "drift", "result", "validation"].map(read));
   const { names: _, ...definitions } = { ...result.definitions, ...plan.definitions };
@@ -184,7 +184,7 @@ export async function documentTypes() {
   return `${imports.map(([name, file]) => `import type { ${name} } from "${file}";\n`).join("")}\n${declarations(types)}`;
 }
 
-/** The text of src/core/model/specs.generated.d.ts: what the manifests of each kind and the config say. */
+/** The text of src/core/base/model/specs.generated.d.ts: what the manifests of each kind and the config say. */
 export async function specTypes() {
   // A list that is never empty is a list here.
   const [{ definitions }, config] = (await Promise.all([read("manifest"), read("config")])).map((schema) =>

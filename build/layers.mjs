@@ -14,32 +14,36 @@ export const layers = [
   ["features"],
   ["cli"],
   ["core/operations"],
-  ["core/drift", "core/accept", "core/forge"],
+  ["core/drift", "core/drift/accept", "core/operations/forge"],
   ["core/apply"],
-  ["core/engine"],
-  ["core/policies"],
-  ["core/kinds", "core/records", "core/service", "core/render", "core/manifests", "core/labels"],
-  ["core/catalog"],
-  ["core/yaml", "core/text", "core/git", "core/http"],
-  ["core/model"],
+  ["core/plan"],
+  ["core/columns/policies"],
+  ["core/kinds", "core/records", "core/service", "core/render", "core/manifests", "core/columns/labels"],
+  ["core/columns/catalog"],
+  ["core/base/yaml", "core/base/text", "core/base/git", "core/base/http"],
+  ["core/base/model"],
 ];
 
 /** Imports within one layer that are allowed, always in one direction. */
 const besides = new Map([
   ["cli/cli.ts", ["cli/commands.ts"]],
-  ["core/yaml", ["core/text"]],
+  ["core/base/yaml", ["core/base/text"]],
   // Reading a manifest needs its kind; reports group items by kind.
-  ["core/manifests", ["core/kinds", "core/labels"]],
-  ["core/labels", ["core/kinds"]],
+  ["core/manifests", ["core/kinds", "core/columns/labels"]],
+  ["core/columns/labels", ["core/kinds"]],
   ["core/render", ["core/kinds"]],
-  ["core/accept", ["core/drift"]],
+  ["core/drift/accept", ["core/drift"]],
 ]);
 
 /** The embedded service replaces the real one: it imports nothing of dimsync, and only these start it. */
 const startsEmbedded = ["features", "core/operations", "index.ts"];
 
-/** Where a path belongs in the table: its file if that is named, a folder of the core, or the first folder. */
-const top = (path) => (layers.some((names) => names.includes(path)) ? path : /^(?:core\/)?[^/]+/u.exec(path)[0]);
+/** Where a path belongs in the table: the longest name there that it is or is below, else its folder of the core, or its first folder. */
+function top(path) {
+  const named = layers.flat().filter((name) => path === name || path.startsWith(`${name}/`));
+  return named.sort((a, b) => b.length - a.length)[0] ?? /^(?:core\/)?[^/]+/u.exec(path)[0];
+}
+
 const layerOf = (name) => layers.findIndex((names) => names.includes(name));
 const featureOf = (path) => /^features\/([^/]+)\//u.exec(path)?.[1];
 

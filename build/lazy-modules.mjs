@@ -19,7 +19,7 @@ const noPgNative = "\0no-pg-native";
 
 /**
  * Rolldown plugin, for bundles that are CommonJS. node:http2 is left out, 4 ms: requests only use
- * HTTP/1.1 (src/core/http/open-pool.ts), and undici works without it. So is
+ * HTTP/1.1 (src/core/base/http/open-pool.ts), and undici works without it. So is
  * the optional package pg-native, which nothing uses and bundlers would look for.
  */
 export const lazyLoading = {

@@ -26,7 +26,7 @@ export function bundleProgram(root, folder, options) {
       codeSplitting: {
         groups: [
           // All that bin.cjs needs to print the version.
-          group("output", 3, [source("cli/standard-stream.ts"), source("core/model/runtime/version.ts")]),
+          group("output", 3, [source("cli/standard-stream.ts"), source("core/base/model/runtime/version.ts")]),
           group("core", 2, [source("cli/cli.ts"), source("features/validate/command.ts"), source("core/render/terminal/index.ts")]),
           group("account", 1, [source("features/plan/command.ts"), source("core/service/client.ts")]),
         ],

@@ -41,7 +41,7 @@ async function commandLine() {
     await build({
       stdin: {
         contents:
-          'export * from "./cli/cli.ts"; export * from "./cli/commands.ts"; export * from "./cli/help.ts"; export * from "./core/model/titles.ts";',
+          'export * from "./cli/cli.ts"; export * from "./cli/commands.ts"; export * from "./cli/help.ts"; export * from "./core/base/model/titles.ts";',
         resolveDir: join(root, "src"),
       },
       outfile,

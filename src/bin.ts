@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { standardOutput, standardStream } from "./cli/standard-stream.ts";
-import { version } from "./core/model/runtime/version.ts";
+import { version } from "./core/base/model/runtime/version.ts";
 
 const argv = process.argv.slice(2);
 const isVersion = argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V");

@@ -1,38 +1,38 @@
 // The library: what the command line does, as functions. Nothing here prints, ends the process, or
 // reads process.env unless you pass it. docs/library.md describes it.
 
-import type { PlanOptions } from "./core/engine/run.ts";
+import type { Address } from "./core/base/model/address.ts";
+import { DimsyncError, interruptedError } from "./core/base/model/errors.ts";
+import type { NodePath } from "./core/base/model/nodes.ts";
+import type { Plan, Result } from "./core/base/model/plan.ts";
+import type { Environment } from "./core/base/model/settings/env.ts";
 import { type LoadOptions, listTargets as list, loadProject as load, type Project } from "./core/manifests/project.ts";
-import type { Address } from "./core/model/address.ts";
-import { DimsyncError, interruptedError } from "./core/model/errors.ts";
-import type { NodePath } from "./core/model/nodes.ts";
-import type { Plan, Result } from "./core/model/plan.ts";
-import type { Environment } from "./core/model/settings/env.ts";
 import { type ApplyAccountOptions, applyAccount } from "./core/operations/apply.ts";
 import { type DriftOptions, driftAccount } from "./core/operations/drift.ts";
 import { planAccount } from "./core/operations/plan.ts";
 import type { RunEnvironment } from "./core/operations/run.ts";
+import type { PlanOptions } from "./core/plan/run.ts";
 import { type ExplainedNode, explainSchemaNode } from "./features/explain/explain.ts";
 import { type ImportProjectOptions, importProject } from "./features/import/import.ts";
 import type { ImportReport } from "./features/import/report.ts";
 
-export type { PlanOptions } from "./core/engine/run.ts";
+export type { Address } from "./core/base/model/address.ts";
+export { eachChange } from "./core/base/model/changes.ts";
+export type { GoneColumn, NewColumn } from "./core/base/model/columns.ts";
+export { DimsyncError, ProblemsError, ServiceError } from "./core/base/model/errors.ts";
+export type { Exit, ExitCode } from "./core/base/model/exit.ts";
+export type * from "./core/base/model/live.ts";
+export type { Nodes } from "./core/base/model/nodes.ts";
+export type * from "./core/base/model/plan.ts";
+export { stepsOf } from "./core/base/model/plan.ts";
+export type { Diagnostic, Problem } from "./core/base/model/problem.ts";
+export type { ProgressEvent } from "./core/base/model/runtime/progress.ts";
+export type { Environment } from "./core/base/model/settings/env.ts";
+export { Secret } from "./core/base/model/settings/secret.ts";
 export { integrations, tags, users } from "./core/kinds/lists.ts";
 export type { LoadOptions, Project } from "./core/manifests/project.ts";
-export type { Address } from "./core/model/address.ts";
-export { eachChange } from "./core/model/changes.ts";
-export type { GoneColumn, NewColumn } from "./core/model/columns.ts";
-export { DimsyncError, ProblemsError, ServiceError } from "./core/model/errors.ts";
-export type { Exit, ExitCode } from "./core/model/exit.ts";
-export type * from "./core/model/live.ts";
-export type { Nodes } from "./core/model/nodes.ts";
-export type * from "./core/model/plan.ts";
-export { stepsOf } from "./core/model/plan.ts";
-export type { Diagnostic, Problem } from "./core/model/problem.ts";
-export type { ProgressEvent } from "./core/model/runtime/progress.ts";
-export type { Environment } from "./core/model/settings/env.ts";
-export { Secret } from "./core/model/settings/secret.ts";
 export type { ApplyAccountOptions } from "./core/operations/apply.ts";
+export type { PlanOptions } from "./core/plan/run.ts";
 export { type Document, type Format, type RenderOptions, renderers } from "./core/render/index.ts";
 export { type Client, type ClientOptions, createClient } from "./core/service/client.ts";
 export type { EmbeddedOptions, EmbeddedService } from "./embedded/index.ts";

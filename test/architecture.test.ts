@@ -24,7 +24,7 @@ const row = (sentence: string, file: string, text: string, rule: string | undefi
 };
 const restricted = "lint/style/noRestrictedImports";
 
-for (const folder of ["model", "text", "yaml", "kinds", "policies", "render"]) {
+for (const folder of ["base/model", "base/text", "base/yaml", "kinds", "columns/policies", "render"]) {
   for (const module of ["node:fs", "node:fs/promises", "node:child_process", "node:process", "node:http", "node:net", "undici"])
     row(`${folder} may not import ${module}`, `src/core/${folder}/${module.replaceAll(/[:/]/gu, "-")}.ts`, importing(module), restricted);
   for (const [name, use] of [
@@ -42,48 +42,48 @@ for (const folder of ["model", "text", "yaml", "kinds", "policies", "render"]) {
     );
 }
 for (const file of ["plan", "checks/guards"]) {
-  row(`engine/${file} reads no file`, `src/core/engine/${file}.ts`, importing("node:fs"), restricted);
+  row(`plan/${file} reads no file`, `src/core/plan/${file}.ts`, importing("node:fs"), restricted);
 }
-row("engine may read the clock", "src/core/engine/clock.ts", "export const used = (): unknown => Date.now();\n", undefined);
+row("plan may read the clock", "src/core/plan/clock.ts", "export const used = (): unknown => Date.now();\n", undefined);
 row(
   "no cycles",
-  "src/core/model/cycle-a.ts",
+  "src/core/base/model/cycle-a.ts",
   'import { b } from "./cycle-b.ts";\n\nexport const a = (): unknown => b;\n',
   "lint/suspicious/noImportCycles",
 );
 row(
   "no cycles, the other half",
-  "src/core/model/cycle-b.ts",
+  "src/core/base/model/cycle-b.ts",
   'import { a } from "./cycle-a.ts";\n\nexport const b = (): unknown => a;\n',
   "lint/suspicious/noImportCycles",
 );
-row("no any", "src/core/engine/any.ts", "export const used = (value: any): unknown => value;\n", "lint/suspicious/noExplicitAny");
-row("no !", "src/core/engine/bang.ts", "export const used = (value?: string): string => value!;\n", "lint/style/noNonNullAssertion");
-row("no default export", "src/core/engine/default.ts", "export default 1;\n", "lint/style/noDefaultExport");
+row("no any", "src/core/plan/any.ts", "export const used = (value: any): unknown => value;\n", "lint/suspicious/noExplicitAny");
+row("no !", "src/core/plan/bang.ts", "export const used = (value?: string): string => value!;\n", "lint/style/noNonNullAssertion");
+row("no default export", "src/core/plan/default.ts", "export default 1;\n", "lint/style/noDefaultExport");
 row("no console except through the io", "src/features/plan/console.ts", 'console.log("x");\n\nexport {};\n', "lint/suspicious/noConsole");
 row(
   "no promise is ignored",
-  "src/core/engine/floating.ts",
+  "src/core/plan/floating.ts",
   "const work = async (): Promise<void> => {};\n\nexport function used(): void {\n  work();\n}\n",
   "lint/nursery/noFloatingPromises",
 );
 
 row(
   "no list of unknown length as arguments",
-  "src/core/engine/spread.ts",
+  "src/core/plan/spread.ts",
   "export const most = (all: readonly number[]): number => Math.max(...all);\n",
   "plugin",
 );
 row(
   "but what a function was called with",
-  "src/core/engine/rest.ts",
+  "src/core/plan/rest.ts",
   "export const most = (...all: readonly number[]): number => Math.max(...all);\n",
   undefined,
 );
 
 test("only the helper that starts git safely and process 1 of a container start processes", () => {
   const starting = importsIn(src).filter(({ specifier }) => specifier === "node:child_process" || specifier === "child_process");
-  expect(starting.map(({ file }) => file).sort()).toEqual(["cli/first-process.ts", "core/git/process.ts"]);
+  expect(starting.map(({ file }) => file).sort()).toEqual(["cli/first-process.ts", "core/base/git/process.ts"]);
 });
 
 describe("the linter", () => {
@@ -135,18 +135,23 @@ describe("the layers", () => {
       "core/render and core/records are in the same layer",
     ],
     ["no feature may import another one", "features/ci/ci.ts", "features/plan/command.ts", "no feature imports another one"],
-    ["a feature may import the core", "features/catalog/command.ts", "core/catalog/accept.ts", undefined],
-    ["the core may not import a feature", "core/engine/run.ts", "features/register/rows.ts", "features is above core/engine"],
+    ["a feature may import the core", "features/catalog/command.ts", "core/columns/catalog/accept.ts", undefined],
+    ["the core may not import a feature", "core/plan/run.ts", "features/register/rows.ts", "features is above core/plan"],
     ["a feature may import how commands read flags and print", "features/plan/command.ts", "cli/output.ts", undefined],
     ["but not the list of commands", "features/plan/command.ts", "cli/commands.ts", "cli/commands.ts is above features"],
     ["and nothing of the command line imports a feature", "cli/output.ts", "features/plan/command.ts", "features is above cli"],
     ["but the list of commands", "cli/commands.ts", "features/plan/command.ts", undefined],
     ["only listed neighbours may", "cli/cli.ts", "cli/commands.ts", undefined],
     ["and only in one direction", "cli/commands.ts", "cli/cli.ts", "cli/commands.ts and cli/cli.ts are in the same layer"],
-    ["the embedded service imports nothing of dimsync", "embedded/service.ts", "core/model/json.ts", "embedded imports nothing of dimsync"],
+    [
+      "the embedded service imports nothing of dimsync",
+      "embedded/service.ts",
+      "core/base/model/json.ts",
+      "embedded imports nothing of dimsync",
+    ],
     [
       "only features and the library start it",
-      "core/engine/plan.ts",
+      "core/plan/plan.ts",
       "embedded/index.ts",
       "only features, core/operations, index.ts start the embedded service",
     ],
@@ -160,13 +165,13 @@ describe("the layers", () => {
     ["a kind may import files shared by all kinds", "core/kinds/tag/index.ts", "core/kinds/users.ts", undefined],
     [
       "other folders import no kind",
-      "core/engine/plan.ts",
+      "core/plan/plan.ts",
       "core/kinds/tag/index.ts",
       "only core/kinds/index.ts and core/kinds/schemas.ts import a kind",
     ],
-    ["but what all kinds share", "core/engine/plan.ts", "core/kinds/patterns/names.ts", undefined],
+    ["but what all kinds share", "core/plan/plan.ts", "core/kinds/patterns/names.ts", undefined],
     ["the registry imports every kind", "core/kinds/index.ts", "core/kinds/tag/index.ts", undefined],
-    ["a new folder must be put into a layer", "surprise/a.ts", "core/model/json.ts", "surprise is in no layer of build/layers.mjs"],
+    ["a new folder must be put into a layer", "surprise/a.ts", "core/base/model/json.ts", "surprise is in no layer of build/layers.mjs"],
   ])("%s", (_, file, imported, expected) => {
     expect(refusal(file, imported)).toBe(expected);
   });
@@ -179,15 +184,15 @@ describe("the layers", () => {
 
 test("test/promises imports only the library and the embedded service's data, and so do the files that it imports", () => {
   const folder = writeFolder({
-    "test/promises/a.test.ts": 'import "../../src/index.ts";\nimport "../support/b.ts";\nimport "../../src/core/model/plan.ts";\n',
+    "test/promises/a.test.ts": 'import "../../src/index.ts";\nimport "../support/b.ts";\nimport "../../src/core/base/model/plan.ts";\n',
     "test/support/b.ts": 'import type { AccountState } from "../../src/embedded/index.ts";\nimport "./c.ts";\n',
     "test/support/c.ts": 'const lazy = () => import("../../src/core/operations/plan.ts");\n',
-    "test/support/d.ts": 'import "../../src/core/model/plan.ts";\n',
+    "test/support/d.ts": 'import "../../src/core/base/model/plan.ts";\n',
   });
   const found = promiseRefusals(folder);
   rmSync(folder, { recursive: true });
   expect(found.map((line) => line.replace(/:.*/u, ""))).toEqual([
-    "test/promises/a.test.ts imports src/core/model/plan.ts",
+    "test/promises/a.test.ts imports src/core/base/model/plan.ts",
     "test/support/c.ts imports src/core/operations/plan.ts",
   ]);
   expect(promiseRefusals(root)).toEqual([]);
@@ -274,12 +279,12 @@ describe("tests", () => {
       .map((file) => file.replaceAll("\\", "/"));
 
   test.each([
-    ["by its name", "core/engine/plan.test.ts", "core/engine/plan.ts"],
+    ["by its name", "core/plan/plan.test.ts", "core/plan/plan.ts"],
     ["slow ones", "features/doctor/doctor-records.slow.test.ts", "features/doctor/doctor.ts"],
     ["with a topic", "core/manifests/project-yaml-problems.test.ts", "core/manifests/project.ts"],
-    ["in a folder of its name", "core/engine/plan/order.test.ts", "core/engine/plan.ts"],
+    ["in a folder of its name", "core/plan/plan/order.test.ts", "core/plan/plan.ts"],
     ["of a whole folder", "core/records/git/hammer.slow.test.ts", "core/records/git/index.ts"],
-    ["of nothing", "core/engine/surprise.test.ts", undefined],
+    ["of nothing", "core/plan/surprise.test.ts", undefined],
   ])("a test is found %s", (_, file, expected) => {
     expect(testedBy(file)).toBe(expected);
   });

@@ -5,7 +5,7 @@ import { cell, code, table } from "./markdown.mjs";
 
 const severities = { E: "Errors", W: "Warnings", I: "Notes" };
 
-/** A page with every code and its title (`titles`, src/core/model/titles.ts), and what diagnostics.yaml adds to its message. */
+/** A page with every code and its title (`titles`, src/core/base/model/titles.ts), and what diagnostics.yaml adds to its message. */
 export async function diagnosticsPage(titles) {
   const notes = parse(await readFile(fileURLToPath(new URL("diagnostics.yaml", import.meta.url)), "utf8"));
   const unknown = Object.keys(notes).filter((name) => !Object.hasOwn(titles, name));

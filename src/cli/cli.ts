@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
-import type { ExitCode } from "../core/model/exit.ts";
-import { version } from "../core/model/runtime/version.ts";
+import type { ExitCode } from "../core/base/model/exit.ts";
+import { version } from "../core/base/model/runtime/version.ts";
 import { commandGroups } from "./commands.ts";
 import { checkFolder, contextOf } from "./context.ts";
 import type { Declared } from "./declared.ts";

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { delimiter, resolve } from "node:path";
-import { DimsyncError } from "../core/model/errors.ts";
-import { allowPathVariable, type Environment, isEnabled } from "../core/model/settings/env.ts";
-import { withFlags } from "../core/text/shell.ts";
+import { DimsyncError } from "../core/base/model/errors.ts";
+import { allowPathVariable, type Environment, isEnabled } from "../core/base/model/settings/env.ts";
+import { withFlags } from "../core/base/text/shell.ts";
 import type { GlobalFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
 import { say } from "./say.ts";

@@ -1,4 +1,4 @@
-import type { ExitCode } from "../core/model/exit.ts";
+import type { ExitCode } from "../core/base/model/exit.ts";
 import type { Context } from "./context.ts";
 import type { FlagsOf, GlobalFlags, Options } from "./flags.ts";
 

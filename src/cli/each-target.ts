@@ -1,9 +1,9 @@
-import type { PlanOptions } from "../core/engine/run.ts";
-import { leftAt } from "../core/git/base.ts";
+import { leftAt } from "../core/base/git/base.ts";
+import { interruptedError } from "../core/base/model/errors.ts";
 import { type Project, withLocations } from "../core/manifests/project.ts";
-import { interruptedError } from "../core/model/errors.ts";
 import { loadReviewBase } from "../core/operations/base.ts";
 import type { RunEnvironment } from "../core/operations/run.ts";
+import type { PlanOptions } from "../core/plan/run.ts";
 import type { Context } from "./context.ts";
 import type { PlanFlags } from "./flags.ts";
 import { withSignalsCaught } from "./io.ts";

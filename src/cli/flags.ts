@@ -1,4 +1,4 @@
-import { guardNames } from "../core/model/findings.ts";
+import { guardNames } from "../core/base/model/findings.ts";
 
 // The options of all commands, and the types of what commander makes of them.
 

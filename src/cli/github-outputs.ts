@@ -1,22 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
-import { DimsyncError, messageOf } from "../core/model/errors.ts";
-import type { ExitCode } from "../core/model/exit.ts";
-import { defined } from "../core/model/json/json.ts";
-import type { Validation } from "../core/model/plan.ts";
-import type { Diagnostic } from "../core/model/problem.ts";
-import { placeText } from "../core/model/problem.ts";
-import type { Environment } from "../core/model/settings/env.ts";
-import { masked } from "../core/model/settings/secret.ts";
-import type { Code } from "../core/model/titles.ts";
+import { DimsyncError, messageOf } from "../core/base/model/errors.ts";
+import type { ExitCode } from "../core/base/model/exit.ts";
+import { defined } from "../core/base/model/json/json.ts";
+import type { Validation } from "../core/base/model/plan.ts";
+import type { Diagnostic } from "../core/base/model/problem.ts";
+import { placeText } from "../core/base/model/problem.ts";
+import type { Environment } from "../core/base/model/settings/env.ts";
+import { masked } from "../core/base/model/settings/secret.ts";
+import type { Code } from "../core/base/model/titles.ts";
+import { visible } from "../core/base/text/control-characters.ts";
+import { joinParts, moreOf } from "../core/base/text/lists.ts";
+import { workflowCommand } from "../core/base/text/workflow-commands.ts";
 import type { Document } from "../core/render/index.ts";
 import { type AnnotationOptions, annotations, githubPieces, summaryLimitBytes } from "../core/render/machine/github.ts";
 import { code, prose } from "../core/render/markdown/escape.ts";
 import { findingsOf } from "../core/render/report/findings.ts";
 import { targetPlace } from "../core/render/report/from-root.ts";
-import { visible } from "../core/text/control-characters.ts";
-import { joinParts, moreOf } from "../core/text/lists.ts";
-import { workflowCommand } from "../core/text/workflow-commands.ts";
 
 /** What a step of GitHub Actions gets besides its log. */
 interface StepPieces {

@@ -1,5 +1,5 @@
 import type { Argument, Command, Help, Option } from "commander";
-import type { ExitCode } from "../core/model/exit.ts";
+import type { ExitCode } from "../core/base/model/exit.ts";
 
 /** Commander's help, with the commands before the options. */
 export function formatHelp(command: Command, helper: Help): string {

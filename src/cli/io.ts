@@ -1,7 +1,7 @@
-import type { Clock } from "../core/model/runtime/clock.ts";
-import type { Environment } from "../core/model/settings/env.ts";
-import { masked, remember } from "../core/model/settings/secret.ts";
-import { guarded, type Write } from "../core/text/workflow-commands.ts";
+import type { Clock } from "../core/base/model/runtime/clock.ts";
+import type { Environment } from "../core/base/model/settings/env.ts";
+import { masked, remember } from "../core/base/model/settings/secret.ts";
+import { guarded, type Write } from "../core/base/text/workflow-commands.ts";
 import { standardOutput, standardStream } from "./standard-stream.ts";
 
 /** The terminal and the environment of a command. Tests pass their own. */

@@ -1,6 +1,6 @@
+import { DimsyncError } from "../core/base/model/errors.ts";
 import { type AuditWindow, endOfNow } from "../core/drift/audit.ts";
 import { durationMs } from "../core/manifests/scalars.ts";
-import { DimsyncError } from "../core/model/errors.ts";
 
 /** The time in a flag: an ISO date or date-time, or an age. Throws E_USAGE. */
 export function momentFlag(flag: string, text: string, nowMs: number): string {

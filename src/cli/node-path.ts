@@ -1,5 +1,5 @@
-import { DimsyncError } from "../core/model/errors.ts";
-import type { NodePath } from "../core/model/nodes.ts";
+import { DimsyncError } from "../core/base/model/errors.ts";
+import type { NodePath } from "../core/base/model/nodes.ts";
 
 /** A name, in quotes if it has dots or quotes; a quote in it is doubled. */
 const nameOrQuoted = /"((?:[^"]|"")*)"|([^".]+)/uy;

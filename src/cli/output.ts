@@ -1,12 +1,12 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
-import { DimsyncError, interruptedError, messageOf } from "../core/model/errors.ts";
-import { masked } from "../core/model/settings/secret.ts";
+import { DimsyncError, interruptedError, messageOf } from "../core/base/model/errors.ts";
+import { masked } from "../core/base/model/settings/secret.ts";
+import { isDevice } from "../core/base/text/paths.ts";
+import { didYouMean } from "../core/base/text/suggest.ts";
+import { writeCommands } from "../core/base/text/workflow-commands.ts";
 import type { Document, RenderOptions } from "../core/render/document.ts";
 import { formats, type Text } from "../core/render/formats.ts";
-import { isDevice } from "../core/text/paths.ts";
-import { didYouMean } from "../core/text/suggest.ts";
-import { writeCommands } from "../core/text/workflow-commands.ts";
 import { type Context, wantsColor } from "./context.ts";
 import type { ApplyFlags, GlobalFlags, PlanFlags } from "./flags.ts";
 import { type Io, withSignalsCaught } from "./io.ts";

@@ -1,10 +1,10 @@
-import { DimsyncError, ProblemsError } from "../core/model/errors.ts";
-import type { ExitCode } from "../core/model/exit.ts";
+import { DimsyncError, ProblemsError } from "../core/base/model/errors.ts";
+import type { ExitCode } from "../core/base/model/exit.ts";
+import { visible } from "../core/base/text/control-characters.ts";
+import { writeCommands } from "../core/base/text/workflow-commands.ts";
 import type { RenderOptions } from "../core/render/document.ts";
 import { diagnosticLines } from "../core/render/terminal/blocks.ts";
 import { screenOf } from "../core/render/terminal/layout.ts";
-import { visible } from "../core/text/control-characters.ts";
-import { writeCommands } from "../core/text/workflow-commands.ts";
 import { type Context, commandLine, wantsColor } from "./context.ts";
 import { type CommandFailure, failurePieces, writeGithubStep } from "./github-outputs.ts";
 import { filePrefix } from "./output.ts";

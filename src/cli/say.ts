@@ -1,4 +1,4 @@
-import { visible } from "../core/text/control-characters.ts";
+import { visible } from "../core/base/text/control-characters.ts";
 import type { Io } from "./io.ts";
 
 /** Prints a message to stderr on one line, whatever names it contains, and a command to run on the next. */

@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from "commander";
-import { DimsyncError } from "../core/model/errors.ts";
-import { capitalized } from "../core/text/describe.ts";
+import { DimsyncError } from "../core/base/model/errors.ts";
+import { capitalized } from "../core/base/text/describe.ts";
 
 /** Options of other tools, with what to use instead. */
 const habits: ReadonlyMap<string, string> = new Map([

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { titles } from "../../src/core/model/titles.ts";
+import { titles } from "../../src/core/base/model/titles.ts";
 
 const codes = Object.keys(titles);
 

@@ -8,7 +8,7 @@ const pages = ["docs", ".github"].flatMap((folder) =>
     .map((name) => `${folder}/${name}`),
 );
 
-/** Paths such as `src/core/engine/plan.ts` or `test/faults/matrix-*.test.ts` in a text that lead to no file. NAME is a placeholder. */
+/** Paths such as `src/core/plan/plan.ts` or `test/faults/matrix-*.test.ts` in a text that lead to no file. NAME is a placeholder. */
 function missingFiles(text: string): readonly string[] {
   const named = text.match(/\b(?:bench|build|docs|examples|schema|src|test)\/[\w./*-]*\.(?:json|mjs|md|ts|yml)\b/gu) ?? [];
   return [...new Set(named)].filter((path) => {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { titles } from "../../src/core/model/titles.ts";
+import { titles } from "../../src/core/base/model/titles.ts";
 
 // Nothing that was removed is still named: commands, flags, keys, formats and codes. Only CHANGELOG.md may name them.
 

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { DimsyncError } from "../../src/core/model/errors.ts";
+import { DimsyncError } from "../../src/core/base/model/errors.ts";
 import { openBindings } from "../../src/core/records/folder/bindings.ts";
 import { openFolderRecords } from "../../src/core/records/folder/index.ts";
 import type { EmbeddedService } from "../../src/embedded/index.ts";

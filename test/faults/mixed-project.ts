@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
+import type { Plan, Result } from "../../src/core/base/model/plan.ts";
 import { loadProject, type Project } from "../../src/core/manifests/project.ts";
-import type { Plan, Result } from "../../src/core/model/plan.ts";
 import { applyAccount } from "../../src/core/operations/apply.ts";
 import { planAccount } from "../../src/core/operations/plan.ts";
 import type { EmbeddedService } from "../../src/embedded/index.ts";

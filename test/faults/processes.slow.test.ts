@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Result } from "../../src/core/model/plan.ts";
+import type { Result } from "../../src/core/base/model/plan.ts";
 import type { EmbeddedOptions, EmbeddedService } from "../../src/embedded/index.ts";
 import { dimsync, type Ended, ended, startCli } from "../cli/built-cli.ts";
 import { sampleOf, sampleSeed } from "../support/sample.ts";

@@ -1,5 +1,5 @@
-import type { Plan, Result } from "../../src/core/model/plan.ts";
-import { shellWord } from "../../src/core/text/shell.ts";
+import type { Plan, Result } from "../../src/core/base/model/plan.ts";
+import { shellWord } from "../../src/core/base/text/shell.ts";
 import type { AccountState, EmbeddedService } from "../../src/embedded/index.ts";
 import { runCommand } from "../support/command.ts";
 import { blockedSteps, byHandSteps, outcomes, readySteps, waitingSteps } from "../support/steps.ts";

@@ -1,4 +1,4 @@
-import { requestMode } from "../../src/core/model/sync-mode.ts";
+import { requestMode } from "../../src/core/base/model/sync-mode.ts";
 import {
   type AccountState,
   type AssetRecord,

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { type Address, integrationOfSchemas } from "../../src/core/base/model/address.ts";
+import type { Manifest, SchemaConfigSpec } from "../../src/core/base/model/manifest.ts";
 import { schemaConfig } from "../../src/core/kinds/schema-config/index.ts";
 import { schemasOf } from "../../src/core/kinds/select.ts";
-import { type Address, integrationOfSchemas } from "../../src/core/model/address.ts";
-import type { Manifest, SchemaConfigSpec } from "../../src/core/model/manifest.ts";
 import { accountViewOf, liveIntegration, resourceOf } from "../support/accounts/view.ts";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";

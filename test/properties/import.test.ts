@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { PlanFlags } from "../../src/cli/flags.ts";
-import type { Plan } from "../../src/core/model/plan.ts";
+import type { Plan } from "../../src/core/base/model/plan.ts";
 import type { AccountState } from "../../src/embedded/data/account.ts";
 import { runPlan } from "../../src/features/plan/command.ts";
 import { accountState, liveChange, makeChange } from "../features/import/random-account.ts";

@@ -1,22 +1,7 @@
 import { expect, test } from "vitest";
-import { attribute } from "../../src/core/drift/attribution.ts";
-import { compare } from "../../src/core/engine/compare.ts";
-import { groupProblems } from "../../src/core/engine/group-problems.ts";
-import { numbered } from "../../src/core/engine/number-items.ts";
-import { pairsByObject, type Reviewed } from "../../src/core/engine/origin.ts";
-import { cachedReads, heldReads } from "../../src/core/engine/reads/cached-reads.ts";
-import { everything } from "../../src/core/engine/scope.ts";
-import type { Account } from "../../src/core/kinds/kind.ts";
-import { enterLabels, labelRoots, labelsOf } from "../../src/core/kinds/patterns/labels.ts";
-import { evaluate } from "../../src/core/kinds/schema-config/evaluate.ts";
-import type { NodeChange } from "../../src/core/kinds/schema-config/evaluation.ts";
-import { basisOf } from "../../src/core/kinds/schema-config/live-differences.ts";
-import { namesBeside } from "../../src/core/kinds/schema-config/obligations.ts";
-import { removedCause } from "../../src/core/kinds/schema-config/protection.ts";
-import type { SchemaConfigUnit } from "../../src/core/kinds/schema-config/units.ts";
-import { locatedCause } from "../../src/core/model/cause.ts";
-import { eachChange, newNodeChanges, withTraces } from "../../src/core/model/changes.ts";
-import { canonicalJson, defined } from "../../src/core/model/json/json.ts";
+import { locatedCause } from "../../src/core/base/model/cause.ts";
+import { eachChange, newNodeChanges, withTraces } from "../../src/core/base/model/changes.ts";
+import { canonicalJson, defined } from "../../src/core/base/model/json/json.ts";
 import {
   type KeepingNodes,
   type KeptIntegration,
@@ -25,19 +10,34 @@ import {
   keptJson,
   keptNow,
   namesDigest,
-} from "../../src/core/model/kept.ts";
-import type { ColumnLabels } from "../../src/core/model/labels.ts";
-import type { AuditEntry, LiveColumn, LiveSchemas, LiveTable } from "../../src/core/model/live.ts";
-import type { Manifest, SchemaRule } from "../../src/core/model/manifest.ts";
-import { type NodePath, nodePointer } from "../../src/core/model/nodes.ts";
-import type { Attribution, Cause, Change, ChangeFacts, DraftFacts, ReadyStep } from "../../src/core/model/plan.ts";
-import type { Locate, Problem, SourceLocation } from "../../src/core/model/problem.ts";
-import { type Field, nodesAt, riskOf } from "../../src/core/model/schema-tree.ts";
-import type { Reads } from "../../src/core/model/service.ts";
+} from "../../src/core/base/model/kept.ts";
+import type { ColumnLabels } from "../../src/core/base/model/labels.ts";
+import type { AuditEntry, LiveColumn, LiveSchemas, LiveTable } from "../../src/core/base/model/live.ts";
+import type { Manifest, SchemaRule } from "../../src/core/base/model/manifest.ts";
+import { type NodePath, nodePointer } from "../../src/core/base/model/nodes.ts";
+import type { Attribution, Cause, Change, ChangeFacts, DraftFacts, ReadyStep } from "../../src/core/base/model/plan.ts";
+import type { Locate, Problem, SourceLocation } from "../../src/core/base/model/problem.ts";
+import { type Field, nodesAt, riskOf } from "../../src/core/base/model/schema-tree.ts";
+import type { Reads } from "../../src/core/base/model/service.ts";
+import { attribute } from "../../src/core/drift/attribution.ts";
+import type { Account } from "../../src/core/kinds/kind.ts";
+import { enterLabels, labelRoots, labelsOf } from "../../src/core/kinds/patterns/labels.ts";
+import { evaluate } from "../../src/core/kinds/schema-config/evaluate.ts";
+import type { NodeChange } from "../../src/core/kinds/schema-config/evaluation.ts";
+import { basisOf } from "../../src/core/kinds/schema-config/live-differences.ts";
+import { namesBeside } from "../../src/core/kinds/schema-config/obligations.ts";
+import { removedCause } from "../../src/core/kinds/schema-config/protection.ts";
+import type { SchemaConfigUnit } from "../../src/core/kinds/schema-config/units.ts";
+import { compare } from "../../src/core/plan/compare.ts";
+import { groupProblems } from "../../src/core/plan/group-problems.ts";
+import { numbered } from "../../src/core/plan/number-items.ts";
+import { pairsByObject, type Reviewed } from "../../src/core/plan/origin.ts";
+import { cachedReads, heldReads } from "../../src/core/plan/reads/cached-reads.ts";
+import { everything } from "../../src/core/plan/scope.ts";
 import { type ChangeRow, changeRows } from "../../src/core/render/report/changes.ts";
 import { wordsOf } from "../../src/core/render/report/words.ts";
-import { draft } from "../core/engine/drafts.ts";
 import { compareFleet, config } from "../core/kinds/schema-config/fleet.ts";
+import { draft } from "../core/plan/drafts.ts";
 import { item, plan } from "../core/render/plans.ts";
 import { accountViewOf, comparingRun, liveIntegration, resourceOf } from "../support/accounts/view.ts";
 import fc from "../support/fast-check.ts";

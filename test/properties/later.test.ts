@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { Plan } from "../../src/core/base/model/plan.ts";
 import { loadProject, type Project } from "../../src/core/manifests/project.ts";
-import type { Plan } from "../../src/core/model/plan.ts";
 import { applyAccount } from "../../src/core/operations/apply.ts";
 import { planAccount } from "../../src/core/operations/plan.ts";
 import { type AccountState, type EmbeddedService, seedAccount, startEmbeddedService } from "../../src/embedded/index.ts";

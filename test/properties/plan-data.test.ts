@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { eachChange } from "../../src/core/model/changes.ts";
-import { canonicalJson } from "../../src/core/model/json/json.ts";
-import { type Plan, type Result, type Step, stepsOf } from "../../src/core/model/plan.ts";
+import { eachChange } from "../../src/core/base/model/changes.ts";
+import { canonicalJson } from "../../src/core/base/model/json/json.ts";
+import { type Plan, type Result, type Step, stepsOf } from "../../src/core/base/model/plan.ts";
 import { renderers } from "../../src/core/render/index.ts";
 import type { Exchange } from "../../src/embedded/index.ts";
 import { isPlain } from "../support/changes.ts";

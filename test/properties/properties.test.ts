@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { kindOf } from "../../src/core/model/address.ts";
-import { eachChange } from "../../src/core/model/changes.ts";
-import { canonicalJson, isObject, type JsonValue } from "../../src/core/model/json/json.ts";
-import { leavesOf } from "../../src/core/model/json/leaves.ts";
-import { atPointer, type Pointer } from "../../src/core/model/json/pointer.ts";
-import type { Change, Plan, Step } from "../../src/core/model/plan.ts";
+import { kindOf } from "../../src/core/base/model/address.ts";
+import { eachChange } from "../../src/core/base/model/changes.ts";
+import { canonicalJson, isObject, type JsonValue } from "../../src/core/base/model/json/json.ts";
+import { leavesOf } from "../../src/core/base/model/json/leaves.ts";
+import { atPointer, type Pointer } from "../../src/core/base/model/json/pointer.ts";
+import type { Change, Plan, Step } from "../../src/core/base/model/plan.ts";
 import type { Exchange, SchemaMap } from "../../src/embedded/index.ts";
 import { accountChanges } from "../support/accounts/changes.ts";
 import fc from "../support/fast-check.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Plan } from "../../src/core/model/plan.ts";
+import type { Plan } from "../../src/core/base/model/plan.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
-import { dbtManifest } from "../core/labels/dbt-manifest.ts";
+import { dbtManifest } from "../core/columns/labels/dbt-manifest.ts";
 import { startReviewedRepository } from "../security/pull-request.ts";
 import { dayIn } from "../support/clock.ts";
 import fc from "../support/fast-check.ts";

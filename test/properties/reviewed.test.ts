@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { reviewedIn } from "../../src/core/catalog/blocks.ts";
-import { readCatalog } from "../../src/core/catalog/file.ts";
-import { eachChange } from "../../src/core/model/changes.ts";
-import type { Plan } from "../../src/core/model/plan.ts";
+import { eachChange } from "../../src/core/base/model/changes.ts";
+import type { Plan } from "../../src/core/base/model/plan.ts";
+import { reviewedIn } from "../../src/core/columns/catalog/blocks.ts";
+import { readCatalog } from "../../src/core/columns/catalog/file.ts";
 import { runCommand } from "../support/command.ts";
 import fc from "../support/fast-check.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";

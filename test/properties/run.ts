@@ -1,9 +1,9 @@
-import type { PlanOptions } from "../../src/core/engine/run.ts";
+import type { Plan, Result } from "../../src/core/base/model/plan.ts";
 import { loadProject } from "../../src/core/manifests/project.ts";
-import type { Plan, Result } from "../../src/core/model/plan.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../src/core/operations/apply.ts";
 import { driftAccount } from "../../src/core/operations/drift.ts";
 import { planAccount } from "../../src/core/operations/plan.ts";
+import type { PlanOptions } from "../../src/core/plan/run.ts";
 import { type AccountState, type Exchange, startEmbeddedService } from "../../src/embedded/index.ts";
 import { clockWithoutWaiting } from "../support/clock.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Plan } from "../../src/core/model/plan.ts";
+import type { Plan } from "../../src/core/base/model/plan.ts";
 import { type AccountState, type EmbeddedOptions, seedAccount } from "../../src/embedded/index.ts";
 import { integrationManifest, scene, together } from "../core/apply/scene.ts";
 import { readySteps } from "../support/steps.ts";

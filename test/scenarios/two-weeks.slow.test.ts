@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eachChange } from "../../src/core/model/changes.ts";
-import type { Plan } from "../../src/core/model/plan.ts";
+import { eachChange } from "../../src/core/base/model/changes.ts";
+import type { Plan } from "../../src/core/base/model/plan.ts";
 import type { ColumnEntry, SchemaMap, TableEntry } from "../../src/embedded/data/account.ts";
 import { type AccountState, type EmbeddedService, seedAccount, startEmbeddedService } from "../../src/embedded/index.ts";
 import { type Ran, runCommand } from "../support/command.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
-import { dbtManifest } from "../core/labels/dbt-manifest.ts";
+import { dbtManifest } from "../core/columns/labels/dbt-manifest.ts";
 import { dayIn } from "../support/clock.ts";
 import { startReviewedRepository } from "./pull-request.ts";
 

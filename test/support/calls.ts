@@ -1,4 +1,4 @@
-import { canonicalJson, isObject } from "../../src/core/model/json/json.ts";
+import { canonicalJson, isObject } from "../../src/core/base/model/json/json.ts";
 import type { Exchange } from "../../src/embedded/index.ts";
 
 /**

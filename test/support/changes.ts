@@ -1,7 +1,7 @@
-import { newNodeChanges } from "../../src/core/model/changes.ts";
-import { canonicalJson } from "../../src/core/model/json/json.ts";
-import { fromPointer } from "../../src/core/model/json/pointer.ts";
-import type { ChangeFacts, ChangeGroup, DraftFacts, PathChange } from "../../src/core/model/plan.ts";
+import { newNodeChanges } from "../../src/core/base/model/changes.ts";
+import { canonicalJson } from "../../src/core/base/model/json/json.ts";
+import { fromPointer } from "../../src/core/base/model/json/pointer.ts";
+import type { ChangeFacts, ChangeGroup, DraftFacts, PathChange } from "../../src/core/base/model/plan.ts";
 
 /** Single changes as an item lists them: those of schemas are grouped by their facts. */
 export function grouped<F extends ChangeFacts | DraftFacts = ChangeFacts>(

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../src/core/model/runtime/clock.ts";
+import type { Clock } from "../../src/core/base/model/runtime/clock.ts";
 import type { ClientOptions } from "../../src/core/service/client.ts";
 
 /** A clock that only moves when somebody sleeps, and then at once. */

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { main } from "../../src/cli/cli.ts";
+import { isObject } from "../../src/core/base/model/json/json.ts";
 import * as validators from "../../src/core/manifests/validators.generated.js";
-import { isObject } from "../../src/core/model/json/json.ts";
 import { capturedIo } from "./captured-io.ts";
 
 /** The output and exit code of a command line. */

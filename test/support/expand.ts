@@ -1,11 +1,11 @@
+import { defined, emptyRecord } from "../../src/core/base/model/json/json.ts";
+import type { LiveSchemas } from "../../src/core/base/model/live.ts";
+import type { SchemaTree } from "../../src/core/base/model/manifest.ts";
+import type { NodePath } from "../../src/core/base/model/nodes.ts";
+import { setFields, type WritableNode } from "../../src/core/base/model/schema-tree.ts";
 import { textsOf } from "../../src/core/kinds/schema-config/rules/resolve-rules.ts";
 import type { RuleCache } from "../../src/core/kinds/schema-config/rules/rule-cache.ts";
 import { managedEnabled, type Question, type ScannedNode, scan } from "../../src/core/kinds/schema-config/scan.ts";
-import { defined, emptyRecord } from "../../src/core/model/json/json.ts";
-import type { LiveSchemas } from "../../src/core/model/live.ts";
-import type { SchemaTree } from "../../src/core/model/manifest.ts";
-import type { NodePath } from "../../src/core/model/nodes.ts";
-import { setFields, type WritableNode } from "../../src/core/model/schema-tree.ts";
 
 /** What the SchemaConfigs of an integration manage, as one literal tree: rules and `unmatched` are resolved over the live names. */
 export function expand(rules: RuleCache, live: LiveSchemas): SchemaTree {

@@ -1,4 +1,4 @@
-import { isObject } from "../../src/core/model/json/json.ts";
+import { isObject } from "../../src/core/base/model/json/json.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

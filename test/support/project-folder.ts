@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { onTestFinished } from "vitest";
 import { stringify } from "yaml";
-import { defined } from "../../src/core/model/json/json.ts";
+import { defined } from "../../src/core/base/model/json/json.ts";
 
 /** The variable with the API key of a test project. */
 export const keyVariable = "TEST_API_KEY";

@@ -1,8 +1,7 @@
 // Steps of a plan or a result in the form in which tests name them, and the steps of documents that tests make.
 
-import { blockedStep, byHandStep, notKeptStep, unseenStep, waitingStep } from "../../src/core/engine/unsent.ts";
-import { eachChange, firstChange, notKeptValues } from "../../src/core/model/changes.ts";
-import { defined } from "../../src/core/model/json/json.ts";
+import { eachChange, firstChange, notKeptValues } from "../../src/core/base/model/changes.ts";
+import { defined } from "../../src/core/base/model/json/json.ts";
 import {
   type Blocked,
   type Change,
@@ -18,11 +17,12 @@ import {
   type Unverifiable,
   type Why,
   whyOf,
-} from "../../src/core/model/plan.ts";
+} from "../../src/core/base/model/plan.ts";
+import { blockedStep, byHandStep, notKeptStep, unseenStep, waitingStep } from "../../src/core/plan/unsent.ts";
 
 type Document = Pick<Plan, "steps">;
 
-export { readySteps } from "../../src/core/model/plan.ts";
+export { readySteps } from "../../src/core/base/model/plan.ts";
 
 /** What a result says of one step that apply sent, or could not send. */
 export interface Ending extends Omit<Step, "outcome">, Partial<Why> {

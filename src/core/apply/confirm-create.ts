@@ -1,11 +1,11 @@
-import { describeEvidence } from "../engine/reads/audit-log.ts";
-import { creationEvidence, findCreated } from "../engine/recover.ts";
-import { kindOf } from "../model/address.ts";
-import { readIfPossible } from "../model/errors.ts";
-import { defined } from "../model/json/json.ts";
-import type { AuditEntry } from "../model/live.ts";
-import type { ReadyStep } from "../model/plan.ts";
-import { exponentialMs } from "../model/runtime/clock.ts";
+import { kindOf } from "../base/model/address.ts";
+import { readIfPossible } from "../base/model/errors.ts";
+import { defined } from "../base/model/json/json.ts";
+import type { AuditEntry } from "../base/model/live.ts";
+import type { ReadyStep } from "../base/model/plan.ts";
+import { exponentialMs } from "../base/model/runtime/clock.ts";
+import { describeEvidence } from "../plan/reads/audit-log.ts";
+import { creationEvidence, findCreated } from "../plan/recover.ts";
 import type { Started } from "./step.ts";
 
 /** A POST that was sent, or may have been. */

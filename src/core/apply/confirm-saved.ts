@@ -1,12 +1,12 @@
-import { plan } from "../engine/pipeline.ts";
-import type { Run } from "../engine/run.ts";
-import { everything, type Scope, scopeOf } from "../engine/scope.ts";
+import { eachChange } from "../base/model/changes.ts";
+import { DimsyncError } from "../base/model/errors.ts";
+import type { GuardFinding } from "../base/model/findings.ts";
+import { canonicalJson, sameJson } from "../base/model/json/json.ts";
+import { type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../base/model/plan.ts";
 import { namesMatcher } from "../kinds/patterns/names.ts";
-import { eachChange } from "../model/changes.ts";
-import { DimsyncError } from "../model/errors.ts";
-import type { GuardFinding } from "../model/findings.ts";
-import { canonicalJson, sameJson } from "../model/json/json.ts";
-import { type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../model/plan.ts";
+import { plan } from "../plan/pipeline.ts";
+import type { Run } from "../plan/run.ts";
+import { everything, type Scope, scopeOf } from "../plan/scope.ts";
 import type { Ending } from "./step.ts";
 import { describeStale, exposesOther, type StaleNode } from "./verify.ts";
 

@@ -1,9 +1,9 @@
 import pLimit from "p-limit";
+import { kindOf } from "../base/model/address.ts";
+import { eachChange } from "../base/model/changes.ts";
+import { DimsyncError, ServiceError } from "../base/model/errors.ts";
+import type { ReadyStep } from "../base/model/plan.ts";
 import { kindNamed } from "../kinds/index.ts";
-import { kindOf } from "../model/address.ts";
-import { eachChange } from "../model/changes.ts";
-import { DimsyncError, ServiceError } from "../model/errors.ts";
-import type { ReadyStep } from "../model/plan.ts";
 import { backoffMs } from "../service/retry.ts";
 import { sendCreate } from "./create.ts";
 import {

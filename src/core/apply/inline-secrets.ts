@@ -1,7 +1,7 @@
-import { DimsyncError } from "../model/errors.ts";
-import { isObject, setOwn } from "../model/json/json.ts";
-import type { PlannedRequest, SendableRequest, SendableValue } from "../model/service.ts";
-import { describeSecret, isSecretReference, type Secret, secretKey, secretsIn } from "../model/settings/secret.ts";
+import { DimsyncError } from "../base/model/errors.ts";
+import { isObject, setOwn } from "../base/model/json/json.ts";
+import type { PlannedRequest, SendableRequest, SendableValue } from "../base/model/service.ts";
+import { describeSecret, isSecretReference, type Secret, secretKey, secretsIn } from "../base/model/settings/secret.ts";
 
 /**
  * The request with secrets instead of their references. The last step before sending; never stored.

@@ -1,6 +1,6 @@
-import { type KeptIntegration, type KeptJson, keptById, keptJson, withoutPlanned } from "../model/kept.ts";
-import { eachNode, nodePointer } from "../model/nodes.ts";
-import type { Step } from "../model/plan.ts";
+import { type KeptIntegration, type KeptJson, keptById, keptJson, withoutPlanned } from "../base/model/kept.ts";
+import { eachNode, nodePointer } from "../base/model/nodes.ts";
+import type { Step } from "../base/model/plan.ts";
 import { isGood } from "./step.ts";
 
 interface KeptRun {

@@ -1,6 +1,6 @@
-import { type Plan, readySteps } from "../model/plan.ts";
-import { stopsApply } from "../model/problem.ts";
-import type { Code } from "../model/titles.ts";
+import { type Plan, readySteps } from "../base/model/plan.ts";
+import { stopsApply } from "../base/model/problem.ts";
+import type { Code } from "../base/model/titles.ts";
 import { type EndedStep, ended } from "./step.ts";
 
 /** Why no item of a plan was started. */

@@ -1,11 +1,11 @@
-import type { NewestEntries } from "../engine/reads/audit-log.ts";
-import type { RunReads } from "../engine/reads/cached-reads.ts";
-import type { WriteRun } from "../engine/run.ts";
+import { isInCreation, readIfPossible, type ServiceError } from "../base/model/errors.ts";
+import { type ExtendedCall, extendedCallOf, isNotOffered } from "../base/model/extended.ts";
+import type { ChangeGroup, NotKept, ReadyStep, Step, StepEnd, Why } from "../base/model/plan.ts";
+import type { Secret } from "../base/model/settings/secret.ts";
 import type { Kind, Unit } from "../kinds/kind.ts";
-import { isInCreation, readIfPossible, type ServiceError } from "../model/errors.ts";
-import { type ExtendedCall, extendedCallOf, isNotOffered } from "../model/extended.ts";
-import type { ChangeGroup, NotKept, ReadyStep, Step, StepEnd, Why } from "../model/plan.ts";
-import type { Secret } from "../model/settings/secret.ts";
+import type { NewestEntries } from "../plan/reads/audit-log.ts";
+import type { RunReads } from "../plan/reads/cached-reads.ts";
+import type { WriteRun } from "../plan/run.ts";
 import type { RunRecords } from "./waves.ts";
 
 /** The context in which the items of one round are executed. */

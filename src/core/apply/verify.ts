@@ -1,11 +1,11 @@
-import { eachChange } from "../model/changes.ts";
-import { isObject, type JsonObject, type JsonValue, own, sameJson } from "../model/json/json.ts";
-import { escaped, type Pointer } from "../model/json/pointer.ts";
-import type { ReadyStep } from "../model/plan.ts";
-import type { WriteAnswer } from "../model/service.ts";
-import { isSecretReference } from "../model/settings/secret.ts";
-import { andMore, moreOf } from "../text/lists.ts";
-import { cutEnd } from "../text/values.ts";
+import { eachChange } from "../base/model/changes.ts";
+import { isObject, type JsonObject, type JsonValue, own, sameJson } from "../base/model/json/json.ts";
+import { escaped, type Pointer } from "../base/model/json/pointer.ts";
+import type { ReadyStep } from "../base/model/plan.ts";
+import type { WriteAnswer } from "../base/model/service.ts";
+import { isSecretReference } from "../base/model/settings/secret.ts";
+import { andMore, moreOf } from "../base/text/lists.ts";
+import { cutEnd } from "../base/text/values.ts";
 import type { Ending } from "./step.ts";
 
 /** A value that a body asks for, with that of a document at the same place. */

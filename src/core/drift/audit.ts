@@ -1,7 +1,7 @@
-import { type AuditEntries, readAuditLog } from "../engine/reads/audit-log.ts";
-import type { AuditEntry } from "../model/live.ts";
-import type { Reads } from "../model/service.ts";
-import { counted } from "../text/counts.ts";
+import type { AuditEntry } from "../base/model/live.ts";
+import type { Reads } from "../base/model/service.ts";
+import { counted } from "../base/text/counts.ts";
+import { type AuditEntries, readAuditLog } from "../plan/reads/audit-log.ts";
 
 /** A period, ISO 8601: from `since` (inclusive) to `until` (exclusive). */
 export interface AuditWindow {

@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../model/live.ts";
+import type { AuditEntry } from "../base/model/live.ts";
 import { timeOf } from "./audit.ts";
 import { fitOf } from "./event-topics.ts";
 

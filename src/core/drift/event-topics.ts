@@ -1,4 +1,4 @@
-import { parseAddress, schemasKind } from "../model/address.ts";
+import { parseAddress, schemasKind } from "../base/model/address.ts";
 
 /** What a difference is about, as far as events distinguish it. */
 export type Topic = "schema" | "paused" | "name" | "gone" | "relation-lost" | "relation-extra" | "fields";

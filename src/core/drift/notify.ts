@@ -1,14 +1,14 @@
-import type { HttpRequest, SendOptions } from "../http/send.ts";
-import { eachChange, firstChange } from "../model/changes.ts";
-import { type Change, type Plan, readySteps, stepsOf } from "../model/plan.ts";
-import { unlistedHost } from "../model/settings/allowed-hosts.ts";
-import { isLoopback } from "../model/settings/base-url.ts";
-import type { NotifySettings } from "../model/settings/config.ts";
-import type { Secret } from "../model/settings/secret.ts";
+import type { HttpRequest, SendOptions } from "../base/http/send.ts";
+import { eachChange, firstChange } from "../base/model/changes.ts";
+import { type Change, type Plan, readySteps, stepsOf } from "../base/model/plan.ts";
+import { unlistedHost } from "../base/model/settings/allowed-hosts.ts";
+import { isLoopback } from "../base/model/settings/base-url.ts";
+import type { NotifySettings } from "../base/model/settings/config.ts";
+import type { Secret } from "../base/model/settings/secret.ts";
+import { durationText } from "../base/text/counts.ts";
+import { joinParts, moreOf } from "../base/text/lists.ts";
+import { wholePath } from "../base/text/paths.ts";
 import { attributionText, originText, traceText } from "../render/report/attribution.ts";
-import { durationText } from "../text/counts.ts";
-import { joinParts, moreOf } from "../text/lists.ts";
-import { wholePath } from "../text/paths.ts";
 import { driftSummary } from "./summary.ts";
 
 /** Of a webhook: its URL is a secret, because whoever has it can post to the channel. */
@@ -33,7 +33,7 @@ export async function callWebhook(
   if (typeof url === "string") return url;
   const allowed = unlistedHost(url.href, options.env);
   if (allowed !== undefined) return `its host is not in ${allowed}, so nothing was sent; add it to the variable where dimsync runs`;
-  const { sendRequest } = await import("../http/send.ts");
+  const { sendRequest } = await import("../base/http/send.ts");
   const response = await sendRequest({ ...requestTo(url), url }, { timeoutMs, ...options, maxBodyBytes: 0 });
   if ("failure" in response) return `it could not be reached (${response.failure})`;
   if (response.status >= 300 && response.status < 400)

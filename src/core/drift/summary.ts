@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { type Address, byText } from "../model/address.ts";
-import { changeCount, eachChange, firstChange, sizeOf } from "../model/changes.ts";
-import { canonicalJson } from "../model/json/json.ts";
-import type { Pointer } from "../model/json/pointer.ts";
-import { type Origin, type Plan, readySteps, stepsOf, unmanagedObjects } from "../model/plan.ts";
+import { type Address, byText } from "../base/model/address.ts";
+import { changeCount, eachChange, firstChange, sizeOf } from "../base/model/changes.ts";
+import { canonicalJson } from "../base/model/json/json.ts";
+import type { Pointer } from "../base/model/json/pointer.ts";
+import { type Origin, type Plan, readySteps, stepsOf, unmanagedObjects } from "../base/model/plan.ts";
 import { unmanagedCounts } from "../render/report/unmanaged.ts";
 
 /** A report in a few figures: counts, a fingerprint and the open manual steps, but no values from the account. */

@@ -1,9 +1,9 @@
-import type { Address } from "../model/address.ts";
-import { idOf, memberOf, type ResponsePart, shownText, textOf } from "../model/decode.ts";
-import { defined, isObject, type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
-import type { Pointer } from "../model/json/pointer.ts";
-import type { NotKept } from "../model/plan.ts";
-import { isSecretName, isSecretValue } from "../model/settings/secret.ts";
+import type { Address } from "../base/model/address.ts";
+import { idOf, memberOf, type ResponsePart, shownText, textOf } from "../base/model/decode.ts";
+import { defined, isObject, type JsonObject, type JsonValue, sameJson } from "../base/model/json/json.ts";
+import type { Pointer } from "../base/model/json/pointer.ts";
+import type { NotKept } from "../base/model/plan.ts";
+import { isSecretName, isSecretValue } from "../base/model/settings/secret.ts";
 import type { Account, LiveView } from "./kind.ts";
 
 // A kind lists the fields of its live objects once. What is read, compared, written, shown and verified follows from the rows.

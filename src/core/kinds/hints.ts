@@ -1,6 +1,6 @@
-import { atPointer, type Pointer } from "../model/json/pointer.ts";
-import { type Manifest, problemIn } from "../model/manifest.ts";
-import type { Problem } from "../model/problem.ts";
+import { atPointer, type Pointer } from "../base/model/json/pointer.ts";
+import { type Manifest, problemIn } from "../base/model/manifest.ts";
+import type { Problem } from "../base/model/problem.ts";
 
 // The service documents no lists of values, so no value is refused. The lists below are those of its public descriptions.
 

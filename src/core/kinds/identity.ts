@@ -1,12 +1,12 @@
-import { type Address, type Binding, byText, kindOf } from "../model/address.ts";
-import { ServiceError } from "../model/errors.ts";
-import { isObject, type JsonValue } from "../model/json/json.ts";
-import { urlPath } from "../model/json/pointer.ts";
-import type { Manifest } from "../model/manifest.ts";
-import type { Blocked, Deferred, DraftItem } from "../model/plan.ts";
-import type { Listed } from "../model/service.ts";
-import type { Code } from "../model/titles.ts";
-import { shellWord } from "../text/shell.ts";
+import { type Address, type Binding, byText, kindOf } from "../base/model/address.ts";
+import { ServiceError } from "../base/model/errors.ts";
+import { isObject, type JsonValue } from "../base/model/json/json.ts";
+import { urlPath } from "../base/model/json/pointer.ts";
+import type { Manifest } from "../base/model/manifest.ts";
+import type { Blocked, Deferred, DraftItem } from "../base/model/plan.ts";
+import type { Listed } from "../base/model/service.ts";
+import type { Code } from "../base/model/titles.ts";
+import { shellWord } from "../base/text/shell.ts";
 import { type Account, type DiffResult, emptyDiff, type Identity, type Unit, type Units } from "./kind.ts";
 
 /** The pinned id, else the bound one, else one that was recovered; undefined if there is none. */

@@ -1,6 +1,6 @@
-import type { Bindings } from "../model/address.ts";
-import type { Manifest } from "../model/manifest.ts";
-import type { List } from "../model/service.ts";
+import type { Bindings } from "../base/model/address.ts";
+import type { Manifest } from "../base/model/manifest.ts";
+import type { List } from "../base/model/service.ts";
 import { asset } from "./asset/index.ts";
 import { integration } from "./integration/index.ts";
 import type { Conflict, Kind, ManifestKind } from "./kind.ts";

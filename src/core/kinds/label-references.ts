@@ -1,7 +1,7 @@
-import type { Pointer } from "../model/json/pointer.ts";
-import { type Manifest, problemIn } from "../model/manifest.ts";
-import type { Problem, ProblemText } from "../model/problem.ts";
-import { didYouMean } from "../text/suggest.ts";
+import type { Pointer } from "../base/model/json/pointer.ts";
+import { type Manifest, problemIn } from "../base/model/manifest.ts";
+import type { Problem, ProblemText } from "../base/model/problem.ts";
+import { didYouMean } from "../base/text/suggest.ts";
 import { isPolicy, isRuleSet, isSchemaConfig } from "./manifests.ts";
 import { wantedLabels } from "./patterns/labels.ts";
 

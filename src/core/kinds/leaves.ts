@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { canonicalJson, type JsonObject } from "../model/json/json.ts";
-import { leavesOf } from "../model/json/leaves.ts";
-import type { Pointer } from "../model/json/pointer.ts";
-import { locationIn, type Manifest } from "../model/manifest.ts";
-import type { DraftFacts, PathChange } from "../model/plan.ts";
-import { isSecretReference } from "../model/settings/secret.ts";
+import { canonicalJson, type JsonObject } from "../base/model/json/json.ts";
+import { leavesOf } from "../base/model/json/leaves.ts";
+import type { Pointer } from "../base/model/json/pointer.ts";
+import { locationIn, type Manifest } from "../base/model/manifest.ts";
+import type { DraftFacts, PathChange } from "../base/model/plan.ts";
+import { isSecretReference } from "../base/model/settings/secret.ts";
 
 /** 12 hex digits show a difference, and are too few to guess a value from. */
 const digitsKept = 12;

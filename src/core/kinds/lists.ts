@@ -1,10 +1,10 @@
-import { idOf, listOf, memberOf, optionalTextOf, type ResponsePart, shownFlag, shownText, textOf } from "../model/decode.ts";
-import { readNow } from "../model/errors.ts";
-import { defined, isObject, type JsonValue } from "../model/json/json.ts";
-import type { LiveIntegration, LiveReference, LiveUser } from "../model/live.ts";
-import type { IntegrationCreate, IntegrationSettings } from "../model/manifest.ts";
-import type { Risk } from "../model/plan.ts";
-import type { List } from "../model/service.ts";
+import { idOf, listOf, memberOf, optionalTextOf, type ResponsePart, shownFlag, shownText, textOf } from "../base/model/decode.ts";
+import { readNow } from "../base/model/errors.ts";
+import { defined, isObject, type JsonValue } from "../base/model/json/json.ts";
+import type { LiveIntegration, LiveReference, LiveUser } from "../base/model/live.ts";
+import type { IntegrationCreate, IntegrationSettings } from "../base/model/manifest.ts";
+import type { Risk } from "../base/model/plan.ts";
+import type { List } from "../base/model/service.ts";
 import { decodeFields, type Fields, type LiveOf } from "./fields.ts";
 
 // The lists of the service. Decoders throw ServiceError E_MALFORMED_ANSWER.

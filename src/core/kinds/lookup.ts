@@ -1,8 +1,8 @@
-import type { Address } from "../model/address.ts";
-import type { LiveIntegration } from "../model/live.ts";
-import type { Manifest } from "../model/manifest.ts";
-import { getOrAdd, groupBy } from "../model/maps.ts";
-import type { List, Listed } from "../model/service.ts";
+import type { Address } from "../base/model/address.ts";
+import type { LiveIntegration } from "../base/model/live.ts";
+import type { Manifest } from "../base/model/manifest.ts";
+import { getOrAdd, groupBy } from "../base/model/maps.ts";
+import type { List, Listed } from "../base/model/service.ts";
 import type { Account } from "./kind.ts";
 import { integrations } from "./lists.ts";
 

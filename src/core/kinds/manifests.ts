@@ -1,4 +1,4 @@
-import { type Address, integrationOfSchemas, schemasKind, toAddress } from "../model/address.ts";
+import { type Address, integrationOfSchemas, schemasKind, toAddress } from "../base/model/address.ts";
 import type {
   ClassificationSpec,
   IntegrationSpec,
@@ -7,7 +7,7 @@ import type {
   RuleSetSpec,
   SchemaConfigSpec,
   TagSpec,
-} from "../model/manifest.ts";
+} from "../base/model/manifest.ts";
 
 // The names of the kinds, for code that handles one kind of manifest only. test/architecture.test.ts refuses
 // them as literals outside this folder. What holds for every kind belongs in `Kind` (kind.ts) instead.

@@ -1,10 +1,10 @@
-import { type Address, byText, kindOf, objectAddress, schemasKind } from "../model/address.ts";
-import { own } from "../model/json/json.ts";
-import type { LiveIntegration } from "../model/live.ts";
-import type { IntegrationRef, IntegrationSelector, IntegrationSpec, Manifest, SchemaConfigSpec } from "../model/manifest.ts";
-import { getOrAdd, once } from "../model/maps.ts";
-import type { Code } from "../model/titles.ts";
-import { didYouMean } from "../text/suggest.ts";
+import { type Address, byText, kindOf, objectAddress, schemasKind } from "../base/model/address.ts";
+import { own } from "../base/model/json/json.ts";
+import type { LiveIntegration } from "../base/model/live.ts";
+import type { IntegrationRef, IntegrationSelector, IntegrationSpec, Manifest, SchemaConfigSpec } from "../base/model/manifest.ts";
+import { getOrAdd, once } from "../base/model/maps.ts";
+import type { Code } from "../base/model/titles.ts";
+import { didYouMean } from "../base/text/suggest.ts";
 import { candidateTexts } from "./identity.ts";
 import type { Account, Identity } from "./kind.ts";
 import { integrations } from "./lists.ts";

@@ -1,5 +1,5 @@
-import type { JsonValue } from "../model/json/json.ts";
-import type { Manifest, Reference, TagRef } from "../model/manifest.ts";
+import type { JsonValue } from "../base/model/json/json.ts";
+import type { Manifest, Reference, TagRef } from "../base/model/manifest.ts";
 import { waitingCreate } from "./identity.ts";
 import { type Account, type DiffResult, emptyDiff } from "./kind.ts";
 import { kindNames, tagAddress } from "./manifests.ts";

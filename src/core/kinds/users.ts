@@ -1,9 +1,9 @@
-import type { Pointer } from "../model/json/pointer.ts";
-import type { LiveUser } from "../model/live.ts";
-import { locationIn, type Manifest, problemIn, type UserRef } from "../model/manifest.ts";
-import { addAll } from "../model/maps.ts";
-import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
-import { nearest, suggestion } from "../text/suggest.ts";
+import type { Pointer } from "../base/model/json/pointer.ts";
+import type { LiveUser } from "../base/model/live.ts";
+import { locationIn, type Manifest, problemIn, type UserRef } from "../base/model/manifest.ts";
+import { addAll } from "../base/model/maps.ts";
+import { type Problem, problemAt, type SourceLocation } from "../base/model/problem.ts";
+import { nearest, suggestion } from "../base/text/suggest.ts";
 import { candidateTexts } from "./identity.ts";
 
 /** An e-mail address of a manifest that does not belong to exactly one user of the account. */

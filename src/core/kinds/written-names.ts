@@ -1,4 +1,4 @@
-import type { Pointer } from "../model/json/pointer.ts";
+import type { Pointer } from "../base/model/json/pointer.ts";
 import {
   type IntegrationSelector,
   type Manifest,
@@ -6,11 +6,11 @@ import {
   problemIn,
   type SchemaConfigSpec,
   type SchemaRule,
-} from "../model/manifest.ts";
-import { addAll } from "../model/maps.ts";
-import { isError, type Problem, type ProblemText } from "../model/problem.ts";
-import { andMore } from "../text/lists.ts";
-import { didYouMean } from "../text/suggest.ts";
+} from "../base/model/manifest.ts";
+import { addAll } from "../base/model/maps.ts";
+import { isError, type Problem, type ProblemText } from "../base/model/problem.ts";
+import { andMore } from "../base/text/lists.ts";
+import { didYouMean } from "../base/text/suggest.ts";
 import type { Account } from "./kind.ts";
 import { integrations } from "./lists.ts";
 import { isIntegration, isPolicy, isRuleSet, isSchemaConfig, isTag, kindNames } from "./manifests.ts";

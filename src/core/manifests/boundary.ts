@@ -1,9 +1,9 @@
 import { realpathSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { repositoryTop } from "../git/top.ts";
-import { DimsyncError } from "../model/errors.ts";
-import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
-import { allowPathVariable, type Environment } from "../model/settings/env.ts";
+import { repositoryTop } from "../base/git/top.ts";
+import { DimsyncError } from "../base/model/errors.ts";
+import { type Problem, problemAt, type SourceLocation } from "../base/model/problem.ts";
+import { allowPathVariable, type Environment } from "../base/model/settings/env.ts";
 
 /** Which files a project may name. Whoever can change its files could otherwise make dimsync print, or replace, any file of the machine. */
 export interface Boundary {

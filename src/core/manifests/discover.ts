@@ -3,11 +3,11 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { Script } from "node:vm";
 import picomatch from "picomatch";
-import { byText } from "../model/address.ts";
-import { errorCode } from "../model/errors.ts";
-import { once } from "../model/maps.ts";
-import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
-import type { Code } from "../model/titles.ts";
+import { byText } from "../base/model/address.ts";
+import { errorCode } from "../base/model/errors.ts";
+import { once } from "../base/model/maps.ts";
+import { type Problem, problemAt, type SourceLocation } from "../base/model/problem.ts";
+import type { Code } from "../base/model/titles.ts";
 import { type Boundary, isInside, outsideProblem, realPathOf } from "./boundary.ts";
 import { shownPath } from "./source.ts";
 

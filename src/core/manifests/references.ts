@@ -1,9 +1,9 @@
+import { toAddress } from "../base/model/address.ts";
+import { type Manifest, problemIn } from "../base/model/manifest.ts";
+import { getOrAdd } from "../base/model/maps.ts";
+import { type Locate, type Problem, placeText, problemAt } from "../base/model/problem.ts";
+import { nearest } from "../base/text/suggest.ts";
 import { manifestKindNamed } from "../kinds/index.ts";
-import { toAddress } from "../model/address.ts";
-import { type Manifest, problemIn } from "../model/manifest.ts";
-import { getOrAdd } from "../model/maps.ts";
-import { type Locate, type Problem, placeText, problemAt } from "../model/problem.ts";
-import { nearest } from "../text/suggest.ts";
 import type { ReadManifest } from "./manifest.ts";
 import { type ElsewhereManifest, elsewhereText } from "./targets.ts";
 

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
-import { errorCode } from "../model/errors.ts";
-import { type Problem, problemAt } from "../model/problem.ts";
-import type { Code } from "../model/titles.ts";
-import { decodeFile } from "../text/file-text.ts";
-import { hiddenCharacters } from "../yaml/hidden.ts";
+import { errorCode } from "../base/model/errors.ts";
+import { type Problem, problemAt } from "../base/model/problem.ts";
+import type { Code } from "../base/model/titles.ts";
+import { decodeFile } from "../base/text/file-text.ts";
+import { hiddenCharacters } from "../base/yaml/hidden.ts";
 
 /** A file as text, without its byte order mark. */
 export interface Source {

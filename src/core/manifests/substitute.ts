@@ -1,10 +1,10 @@
+import { isObject, type JsonValue } from "../base/model/json/json.ts";
+import { type Pointer, toPointer } from "../base/model/json/pointer.ts";
+import { type Problem, type ProblemText, problemAt, type SourceLocation } from "../base/model/problem.ts";
+import { isSecretReference, isSecretValue } from "../base/model/settings/secret.ts";
+import { didYouMean } from "../base/text/suggest.ts";
+import { aliasProblem, tooDeep } from "../base/yaml/problems.ts";
 import { kindNames } from "../kinds/manifests.ts";
-import { isObject, type JsonValue } from "../model/json/json.ts";
-import { type Pointer, toPointer } from "../model/json/pointer.ts";
-import { type Problem, type ProblemText, problemAt, type SourceLocation } from "../model/problem.ts";
-import { isSecretReference, isSecretValue } from "../model/settings/secret.ts";
-import { didYouMean } from "../text/suggest.ts";
-import { aliasProblem, tooDeep } from "../yaml/problems.ts";
 import type { Variables } from "./config/variables.ts";
 import { isSecretMember, isTreeOfNames } from "./secrets/secret-members.ts";
 

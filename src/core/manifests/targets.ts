@@ -1,10 +1,10 @@
-import { type Address, toAddress } from "../model/address.ts";
-import { isObject, memberAt } from "../model/json/json.ts";
-import { toPointer } from "../model/json/pointer.ts";
-import { type Locate, type Problem, placeText, problemAt, type SourceLocation } from "../model/problem.ts";
-import { enumerate } from "../text/describe.ts";
-import { targetList } from "../text/lists.ts";
-import { didYouMean } from "../text/suggest.ts";
+import { type Address, toAddress } from "../base/model/address.ts";
+import { isObject, memberAt } from "../base/model/json/json.ts";
+import { toPointer } from "../base/model/json/pointer.ts";
+import { type Locate, type Problem, placeText, problemAt, type SourceLocation } from "../base/model/problem.ts";
+import { enumerate } from "../base/text/describe.ts";
+import { targetList } from "../base/text/lists.ts";
+import { didYouMean } from "../base/text/suggest.ts";
 
 // A manifest with metadata.targets does not exist in other targets: there, only what a reference to it must know is read of it.
 

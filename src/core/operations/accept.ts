@@ -1,7 +1,7 @@
-import { type Accepted, acceptDrift, type FileEdit, writeEdits } from "../accept/accept.ts";
+import { ProblemsError } from "../base/model/errors.ts";
+import type { Plan } from "../base/model/plan.ts";
+import { type Accepted, acceptDrift, type FileEdit, writeEdits } from "../drift/accept/accept.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../manifests/project.ts";
-import { ProblemsError } from "../model/errors.ts";
-import type { Plan } from "../model/plan.ts";
 
 /** An edited file that other targets read, too. */
 export interface SharedEdit extends Pick<FileEdit, "file" | "values"> {

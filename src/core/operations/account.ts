@@ -1,13 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { DimsyncError, messageOf, ProblemsError } from "../base/model/errors.ts";
+import type { Clock } from "../base/model/runtime/clock.ts";
+import { version } from "../base/model/runtime/version.ts";
+import type { Settings } from "../base/model/settings/config.ts";
+import type { Environment } from "../base/model/settings/env.ts";
+import { describeSecret, Secret, type SecretReference, secretKey } from "../base/model/settings/secret.ts";
 import { noAccount, type Project } from "../manifests/project.ts";
 import { resolveSecrets, secretPlaces } from "../manifests/secrets/resolve.ts";
-import { DimsyncError, messageOf, ProblemsError } from "../model/errors.ts";
-import type { Clock } from "../model/runtime/clock.ts";
-import { version } from "../model/runtime/version.ts";
-import type { Settings } from "../model/settings/config.ts";
-import type { Environment } from "../model/settings/env.ts";
-import { describeSecret, Secret, type SecretReference, secretKey } from "../model/settings/secret.ts";
 import type { Client, ClientOptions } from "../service/client.ts";
 import type { CallReport } from "../service/request.ts";
 

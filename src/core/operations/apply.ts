@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { type Applied, type ApplyOptions, apply } from "../apply/apply.ts";
 import { keptAfter } from "../apply/kept.ts";
-import type { PlanOptions, Run, WriteRun } from "../engine/run.ts";
+import { notKeptValues } from "../base/model/changes.ts";
+import { DimsyncError } from "../base/model/errors.ts";
+import { combineExits } from "../base/model/exit.ts";
+import { sameJson } from "../base/model/json/json.ts";
+import { groupBy } from "../base/model/maps.ts";
+import { isDeclined, type NotKept, type Plan, type Result, stepsOf } from "../base/model/plan.ts";
+import type { OnProgress } from "../base/model/runtime/progress.ts";
+import { titles } from "../base/model/titles.ts";
+import { differsInSpace } from "../base/text/values.ts";
 import { type Project, withLocations } from "../manifests/project.ts";
-import { notKeptValues } from "../model/changes.ts";
-import { DimsyncError } from "../model/errors.ts";
-import { combineExits } from "../model/exit.ts";
-import { sameJson } from "../model/json/json.ts";
-import { groupBy } from "../model/maps.ts";
-import { isDeclined, type NotKept, type Plan, type Result, stepsOf } from "../model/plan.ts";
-import type { OnProgress } from "../model/runtime/progress.ts";
-import { titles } from "../model/titles.ts";
+import type { PlanOptions, Run, WriteRun } from "../plan/run.ts";
 import type { Lease, RecordsRun, RecordsState } from "../records/records.ts";
 import type { AppliedCommit } from "../records/remembered.ts";
 import type { Client } from "../service/client.ts";
-import { differsInSpace } from "../text/values.ts";
 import { openAccount, resolveAll } from "./account.ts";
 import { withBase } from "./base.ts";
 import { jobUrl, openRecords, versionText, withRecords } from "./open-records.ts";
@@ -95,7 +95,7 @@ async function applyUnderLease(
 /** Whether the CI job that holds a lease has ended. Only another job of the same repository can find out. */
 async function hasHolderEnded({ runUrl }: Lease, folder: string, run: RunEnvironment): Promise<boolean> {
   if (runUrl === undefined) return false;
-  const [{ readCiEnvironment }, { hasJobEnded }] = await Promise.all([import("../forge/environment.ts"), import("../forge/job-state.ts")]);
+  const [{ readCiEnvironment }, { hasJobEnded }] = await Promise.all([import("./forge/environment.ts"), import("./forge/job-state.ts")]);
   return await hasJobEnded(runUrl, readCiEnvironment(run.env, folder), run);
 }
 

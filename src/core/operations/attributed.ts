@@ -1,10 +1,10 @@
+import { eachAttribution } from "../base/model/changes.ts";
+import { ServiceError } from "../base/model/errors.ts";
+import { type Plan, readySteps, stepsOf } from "../base/model/plan.ts";
+import { isLocal } from "../base/model/settings/config.ts";
 import { attribute, runOf, withOtherProjects, withoutAttribution, withPartialAttribution } from "../drift/attribution.ts";
 import { endOfNow, readAudit } from "../drift/audit.ts";
-import type { Run } from "../engine/run.ts";
-import { eachAttribution } from "../model/changes.ts";
-import { ServiceError } from "../model/errors.ts";
-import { type Plan, readySteps, stepsOf } from "../model/plan.ts";
-import { isLocal } from "../model/settings/config.ts";
+import type { Run } from "../plan/run.ts";
 import type { PastWrite } from "../records/records.ts";
 import { withRecords } from "./open-records.ts";
 

@@ -1,19 +1,19 @@
 import { resolve } from "node:path";
-import type { BaseProject } from "../engine/loosened/entry.ts";
-import type { Run } from "../engine/run.ts";
-import { extractBase, fetchMissing } from "../git/base.ts";
-import { GitError, gitText } from "../git/process.ts";
-import { dbtFolder } from "../labels/sources.ts";
+import { extractBase, fetchMissing } from "../base/git/base.ts";
+import { GitError, gitText } from "../base/git/process.ts";
+import { DimsyncError, ProblemsError } from "../base/model/errors.ts";
+import { defined } from "../base/model/json/json.ts";
+import { getOrAdd } from "../base/model/maps.ts";
+import { isError, type Problem, type SourceLocation } from "../base/model/problem.ts";
+import { isLocal } from "../base/model/settings/config.ts";
+import { visible } from "../base/text/control-characters.ts";
+import { andMore } from "../base/text/lists.ts";
+import { dbtFolder } from "../columns/labels/sources.ts";
 import { type LoadOptions, loadProject, type Project } from "../manifests/project.ts";
 import { shownPath } from "../manifests/source.ts";
-import { DimsyncError, ProblemsError } from "../model/errors.ts";
-import { defined } from "../model/json/json.ts";
-import { getOrAdd } from "../model/maps.ts";
-import { isError, type Problem, type SourceLocation } from "../model/problem.ts";
-import { isLocal } from "../model/settings/config.ts";
+import type { BaseProject } from "../plan/loosened/entry.ts";
+import type { Run } from "../plan/run.ts";
 import type { RecordsState } from "../records/records.ts";
-import { visible } from "../text/control-characters.ts";
-import { andMore } from "../text/lists.ts";
 import { openReview } from "./review.ts";
 
 interface Base extends BaseProject {

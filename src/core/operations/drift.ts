@@ -1,8 +1,8 @@
-import { planExit } from "../engine/exit-codes.ts";
-import { plan } from "../engine/pipeline.ts";
-import { heldReads } from "../engine/reads/cached-reads.ts";
+import type { Plan } from "../base/model/plan.ts";
 import type { Project } from "../manifests/project.ts";
-import type { Plan } from "../model/plan.ts";
+import { planExit } from "../plan/exit-codes.ts";
+import { plan } from "../plan/pipeline.ts";
+import { heldReads } from "../plan/reads/cached-reads.ts";
 import { attributed } from "./attributed.ts";
 import { withBase } from "./base.ts";
 import type { PlanAccountOptions } from "./plan.ts";

@@ -1,6 +1,6 @@
-import { ProblemsError } from "../model/errors.ts";
-import type { Settings } from "../model/settings/config.ts";
-import type { Environment } from "../model/settings/env.ts";
+import { ProblemsError } from "../base/model/errors.ts";
+import type { Settings } from "../base/model/settings/config.ts";
+import type { Environment } from "../base/model/settings/env.ts";
 import type { Records, RecordsState, StoreCondition } from "../records/records.ts";
 import { refuseTrackedState } from "../records/state-folder.ts";
 import { storeNamed } from "./stores-records.ts";

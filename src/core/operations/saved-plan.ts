@@ -1,15 +1,15 @@
+import { DimsyncError } from "../base/model/errors.ts";
+import { isObject } from "../base/model/json/json.ts";
+import type { Plan } from "../base/model/plan.ts";
+import { accountName, type Settings } from "../base/model/settings/config.ts";
+import type { Environment } from "../base/model/settings/env.ts";
+import type { Code } from "../base/model/titles.ts";
+import { durationText } from "../base/text/counts.ts";
+import { andMore } from "../base/text/lists.ts";
 import type { Project } from "../manifests/project.ts";
 import { drift, plan as planValidator, result } from "../manifests/validators.generated.js";
-import { DimsyncError } from "../model/errors.ts";
-import { isObject } from "../model/json/json.ts";
-import type { Plan } from "../model/plan.ts";
-import { accountName, type Settings } from "../model/settings/config.ts";
-import type { Environment } from "../model/settings/env.ts";
-import type { Code } from "../model/titles.ts";
 import { readDocuments, readPlanFile, writePlanFile } from "../records/plan-file.ts";
 import type { Records } from "../records/records.ts";
-import { durationText } from "../text/counts.ts";
-import { andMore } from "../text/lists.ts";
 import type { RunEnvironment } from "./run.ts";
 
 const digestKeyIn = (env: Environment) => ({ digestKey: env["DIMSYNC_DIGEST_KEY"] });

@@ -1,5 +1,5 @@
-import { DimsyncError, ProblemsError } from "../model/errors.ts";
-import type { JsonObject } from "../model/json/json.ts";
+import { DimsyncError, ProblemsError } from "../base/model/errors.ts";
+import type { JsonObject } from "../base/model/json/json.ts";
 import {
   type FolderRecordsSettings,
   type GitRecordsSettings,
@@ -7,9 +7,9 @@ import {
   type RecordsSettings,
   type Settings,
   ttls,
-} from "../model/settings/config.ts";
-import type { Environment } from "../model/settings/env.ts";
-import { type SecretReference, secretKey } from "../model/settings/secret.ts";
+} from "../base/model/settings/config.ts";
+import type { Environment } from "../base/model/settings/env.ts";
+import { type SecretReference, secretKey } from "../base/model/settings/secret.ts";
 import { openFolderRecords } from "../records/folder/index.ts";
 import type { Records, StoreCondition, StoreName } from "../records/records.ts";
 import { resolveAll } from "./account.ts";

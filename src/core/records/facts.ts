@@ -1,6 +1,6 @@
-import type { Binding, Bindings } from "../model/address.ts";
-import { type Address, kindOf } from "../model/address.ts";
-import { sameJson } from "../model/json/json.ts";
+import type { Binding, Bindings } from "../base/model/address.ts";
+import { type Address, kindOf } from "../base/model/address.ts";
+import { sameJson } from "../base/model/json/json.ts";
 import { type History, type Intent, type Settlement, settleIn } from "./history.ts";
 import type { AppliedPlan, RecordsState } from "./records.ts";
 import { type Facts, noMemory, remembering } from "./remembered.ts";

@@ -1,4 +1,4 @@
-import type { Binding, NaturalKey } from "../model/address.ts";
+import type { Binding, NaturalKey } from "../base/model/address.ts";
 
 /**
  * A POST before it is sent, with everything that is needed to find out later whether the service

@@ -1,13 +1,13 @@
 import { constants } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import { DimsyncError } from "../model/errors.ts";
-import { canonicalJson, isObject, own } from "../model/json/json.ts";
-import { DeepNesting, parseJson } from "../model/json/parse.ts";
-import type { Plan, Result } from "../model/plan.ts";
-import { masked } from "../model/settings/secret.ts";
-import type { Code } from "../model/titles.ts";
-import { documentJson } from "../text/document-json.ts";
+import { DimsyncError } from "../base/model/errors.ts";
+import { canonicalJson, isObject, own } from "../base/model/json/json.ts";
+import { DeepNesting, parseJson } from "../base/model/json/parse.ts";
+import type { Plan, Result } from "../base/model/plan.ts";
+import { masked } from "../base/model/settings/secret.ts";
+import type { Code } from "../base/model/titles.ts";
+import { documentJson } from "../base/text/document-json.ts";
 import { writeAtomic } from "./files/atomic.ts";
 import { reasonOf } from "./files/fs-errors.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { isObject, own } from "../model/json/json.ts";
+import { isObject, own } from "../base/model/json/json.ts";
 import { isErrno } from "./files/fs-errors.ts";
 
 /** A process among those of all machines. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue, own, setOwn } from "../model/json/json.ts";
+import { isObject, type JsonValue, own, setOwn } from "../base/model/json/json.ts";
 
 /** A stored text cannot be understood. The message is a clause that says why. */
 export class ContentError extends Error {

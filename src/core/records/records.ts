@@ -1,4 +1,4 @@
-import type { Address, Binding, Bindings } from "../model/address.ts";
+import type { Address, Binding, Bindings } from "../base/model/address.ts";
 import type { CreatedEntry, Intent, OpenIntent, Settlement } from "./history.ts";
 import type { HolderProcess } from "./process-identity.ts";
 import type { Facts, Memory } from "./remembered.ts";

@@ -1,8 +1,8 @@
-import type { Address } from "../model/address.ts";
-import { type JsonValue, sameJson } from "../model/json/json.ts";
-import { type KeptJson, nothingKept } from "../model/kept.ts";
-import { everyName } from "../model/maps.ts";
-import { differsInSpace } from "../text/values.ts";
+import type { Address } from "../base/model/address.ts";
+import { type JsonValue, sameJson } from "../base/model/json/json.ts";
+import { type KeptJson, nothingKept } from "../base/model/kept.ts";
+import { everyName } from "../base/model/maps.ts";
+import { differsInSpace } from "../base/text/values.ts";
 
 /** Values by address, then by a key within the object. Maps, because names of an account may be `__proto__`. */
 export type ByAddress<T> = ReadonlyMap<Address, ReadonlyMap<string, T>>;

@@ -1,9 +1,9 @@
 import { lstat, mkdir, realpath, writeFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { gitText, isRepository } from "../git/process.ts";
-import { repositoryTop } from "../git/top.ts";
-import { DimsyncError } from "../model/errors.ts";
-import type { Environment } from "../model/settings/env.ts";
+import { gitText, isRepository } from "../base/git/process.ts";
+import { repositoryTop } from "../base/git/top.ts";
+import { DimsyncError } from "../base/model/errors.ts";
+import type { Environment } from "../base/model/settings/env.ts";
 import { syncFolder } from "./files/atomic.ts";
 import { isErrno } from "./files/fs-errors.ts";
 

@@ -1,6 +1,6 @@
-import type { Address } from "../model/address.ts";
-import { DimsyncError, LeaseLostError } from "../model/errors.ts";
-import { shellWord } from "../text/shell.ts";
+import type { Address } from "../base/model/address.ts";
+import { DimsyncError, LeaseLostError } from "../base/model/errors.ts";
+import { shellWord } from "../base/text/shell.ts";
 import type { Lease } from "./records.ts";
 
 /** The records that an error refers to: "prod" and "refs/dimsync/prod of origin". */

@@ -1,8 +1,8 @@
-import { type Address, type Binding, byText, parseAddress } from "../model/address.ts";
-import { canonicalJson } from "../model/json/json.ts";
-import { parseJson, whyNotJson } from "../model/json/parse.ts";
-import type { KeptIntegrations, KeptTable, KeptTables } from "../model/kept.ts";
-import { printableJson } from "../text/control-characters.ts";
+import { type Address, type Binding, byText, parseAddress } from "../base/model/address.ts";
+import { canonicalJson } from "../base/model/json/json.ts";
+import { parseJson, whyNotJson } from "../base/model/json/parse.ts";
+import type { KeptIntegrations, KeptTable, KeptTables } from "../base/model/kept.ts";
+import { printableJson } from "../base/text/control-characters.ts";
 import { emptyState, sharedId } from "./facts.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
 import { holderText, toHolder } from "./process-identity.ts";

@@ -9,8 +9,8 @@
 // is decided by the layout, in one table.
 //
 
-import type { JsonValue } from "../model/json/json.ts";
-import { moreOf } from "../text/lists.ts";
+import type { JsonValue } from "../base/model/json/json.ts";
+import { moreOf } from "../base/text/lists.ts";
 import type { WithChanges } from "./report/changes.ts";
 
 /** How good the news is. A layout chooses the colour; it is never the only sign. */

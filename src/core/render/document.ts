@@ -1,4 +1,4 @@
-import type { Plan, Result, Validation } from "../model/plan.ts";
+import type { Plan, Result, Validation } from "../base/model/plan.ts";
 import type { Link } from "./blocks.ts";
 
 /** The result of a command, which every output format renders. */

@@ -1,10 +1,10 @@
-import type { ExitCode } from "../model/exit.ts";
-import type { GuardFinding } from "../model/findings.ts";
-import { endedSteps, isDeclined, type Plan, type Result, readySteps, stepsOf, type Validation } from "../model/plan.ts";
-import { visible } from "../text/control-characters.ts";
-import { callsText } from "../text/counts.ts";
-import { andMore } from "../text/lists.ts";
-import { forTarget, withFlags } from "../text/shell.ts";
+import type { ExitCode } from "../base/model/exit.ts";
+import type { GuardFinding } from "../base/model/findings.ts";
+import { endedSteps, isDeclined, type Plan, type Result, readySteps, stepsOf, type Validation } from "../base/model/plan.ts";
+import { visible } from "../base/text/control-characters.ts";
+import { callsText } from "../base/text/counts.ts";
+import { andMore } from "../base/text/lists.ts";
+import { forTarget, withFlags } from "../base/text/shell.ts";
 import type { Entry, Section } from "./blocks.ts";
 import type { Document, RenderOptions } from "./document.ts";
 import { changesSection, detailEntries } from "./report/changes.ts";

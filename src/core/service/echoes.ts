@@ -1,4 +1,4 @@
-import { encodedForms } from "../model/settings/secret.ts";
+import { encodedForms } from "../base/model/settings/secret.ts";
 
 const mask = "▒▒▒";
 

@@ -1,8 +1,8 @@
-import type { WireFailure, WireResponse } from "../http/exchange.ts";
-import type { Method } from "../http/transport.ts";
-import { ServiceError } from "../model/errors.ts";
-import { defined } from "../model/json/json.ts";
-import type { Code } from "../model/titles.ts";
+import type { WireFailure, WireResponse } from "../base/http/exchange.ts";
+import type { Method } from "../base/http/transport.ts";
+import { ServiceError } from "../base/model/errors.ts";
+import { defined } from "../base/model/json/json.ts";
+import type { Code } from "../base/model/titles.ts";
 import { repeatAfterStatus, retryAfterMs } from "./retry.ts";
 import type { Backpressure } from "./throttle.ts";
 

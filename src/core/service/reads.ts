@@ -1,4 +1,4 @@
-import type { WireResponse } from "../http/exchange.ts";
+import type { WireResponse } from "../base/http/exchange.ts";
 import {
   type AnsweredCall,
   countOf,
@@ -12,13 +12,13 @@ import {
   optionalTextOf,
   type ResponsePart,
   textOf,
-} from "../model/decode.ts";
-import { isInCreation, readNow, readOr, ServiceError } from "../model/errors.ts";
-import { type ExtendedCall, isNotOffered } from "../model/extended.ts";
-import { defined, isObject, type JsonValue, memberAt, own } from "../model/json/json.ts";
-import { urlPath } from "../model/json/pointer.ts";
-import type { AuditEntry } from "../model/live.ts";
-import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry, WriteDecoder } from "../model/service.ts";
+} from "../base/model/decode.ts";
+import { isInCreation, readNow, readOr, ServiceError } from "../base/model/errors.ts";
+import { type ExtendedCall, isNotOffered } from "../base/model/extended.ts";
+import { defined, isObject, type JsonValue, memberAt, own } from "../base/model/json/json.ts";
+import { urlPath } from "../base/model/json/pointer.ts";
+import type { AuditEntry } from "../base/model/live.ts";
+import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry, WriteDecoder } from "../base/model/service.ts";
 import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
 import { isGone, isUnknownPath, type ServiceRefusal } from "./refusal.ts";
 import type { SendRequest, ServiceCall } from "./request.ts";

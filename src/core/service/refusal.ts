@@ -1,4 +1,4 @@
-import { isObject, memberAt, own } from "../model/json/json.ts";
+import { isObject, memberAt, own } from "../base/model/json/json.ts";
 
 // Forms of an error body: `{ code, message }`; `message` as a text, a list of texts, or an object with code and message; `error`
 // likewise; `{ ok: false, error }`. Some come with a status of 2xx.

@@ -1,9 +1,9 @@
 import { channel } from "node:diagnostics_channel";
-import type { WireResponse } from "../http/exchange.ts";
-import type { Method, Transport } from "../http/transport.ts";
-import { ServiceError } from "../model/errors.ts";
-import type { SendableRequest } from "../model/service.ts";
-import { Secret } from "../model/settings/secret.ts";
+import type { WireResponse } from "../base/http/exchange.ts";
+import type { Method, Transport } from "../base/http/transport.ts";
+import { ServiceError } from "../base/model/errors.ts";
+import type { SendableRequest } from "../base/model/service.ts";
+import { Secret } from "../base/model/settings/secret.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import { printable, withoutEchoes } from "./echoes.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";

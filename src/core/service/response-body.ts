@@ -1,10 +1,10 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { parse as parseLossless } from "lossless-json";
-import { type AnsweredCall, malformed } from "../model/decode.ts";
-import { isObject, type JsonValue, memberAt, own } from "../model/json/json.ts";
-import { DeepNesting, parseResponse, repeatedName } from "../model/json/parse.ts";
-import { toPointer } from "../model/json/pointer.ts";
-import type { WriteAnswer } from "../model/service.ts";
+import { type AnsweredCall, malformed } from "../base/model/decode.ts";
+import { isObject, type JsonValue, memberAt, own } from "../base/model/json/json.ts";
+import { DeepNesting, parseResponse, repeatedName } from "../base/model/json/parse.ts";
+import { toPointer } from "../base/model/json/pointer.ts";
+import type { WriteAnswer } from "../base/model/service.ts";
 import { RefusedInBody, refusalDespiteStatus } from "./refusal.ts";
 
 /**

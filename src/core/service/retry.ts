@@ -1,6 +1,6 @@
-import type { HttpHeaders } from "../http/exchange.ts";
-import type { Method } from "../http/transport.ts";
-import { exponentialMs } from "../model/runtime/clock.ts";
+import type { HttpHeaders } from "../base/http/exchange.ts";
+import type { Method } from "../base/http/transport.ts";
+import { exponentialMs } from "../base/model/runtime/clock.ts";
 import type { Failure } from "./errors.ts";
 
 const backoffCapMs = 10_000;

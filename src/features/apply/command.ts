@@ -6,15 +6,15 @@ import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { applyOptions, refuseReadOnly } from "../../cli/plan-options.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadProjects } from "../../cli/project.ts";
+import { DimsyncError, messageOf } from "../../core/base/model/errors.ts";
+import { combineExits, type Exit, type ExitCode } from "../../core/base/model/exit.ts";
+import { defined } from "../../core/base/model/json/json.ts";
+import type { Plan, Result } from "../../core/base/model/plan.ts";
+import { masked } from "../../core/base/model/settings/secret.ts";
+import { jsonDocument } from "../../core/base/text/control-characters.ts";
+import { shellWord } from "../../core/base/text/shell.ts";
 import type { Project } from "../../core/manifests/project.ts";
-import { DimsyncError, messageOf } from "../../core/model/errors.ts";
-import { combineExits, type Exit, type ExitCode } from "../../core/model/exit.ts";
-import { defined } from "../../core/model/json/json.ts";
-import type { Plan, Result } from "../../core/model/plan.ts";
-import { masked } from "../../core/model/settings/secret.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../core/operations/apply.ts";
-import { jsonDocument } from "../../core/text/control-characters.ts";
-import { shellWord } from "../../core/text/shell.ts";
 
 /** `dimsync apply [FILE]`: sends the requests of a plan, verifies the responses, records the ids. */
 export async function runApply(context: Context<ApplyFlags>, file: string | undefined): Promise<ExitCode> {

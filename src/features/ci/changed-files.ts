@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { GitError, type GitPlace, gitText } from "../../core/git/process.ts";
-import { covering } from "../../core/git/state.ts";
-import { repositoryTop } from "../../core/git/top.ts";
-import { dbtFolder } from "../../core/labels/sources.ts";
+import { GitError, type GitPlace, gitText } from "../../core/base/git/process.ts";
+import { covering } from "../../core/base/git/state.ts";
+import { repositoryTop } from "../../core/base/git/top.ts";
+import { dbtFolder } from "../../core/columns/labels/sources.ts";
 import type { Project } from "../../core/manifests/project.ts";
 
 /** They decide what a checkout writes into files, or which files it has. */

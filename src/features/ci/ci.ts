@@ -1,8 +1,8 @@
 import type { Context } from "../../cli/context.ts";
 import { printError } from "../../cli/report-error.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import type { ExitCode } from "../../core/model/exit.ts";
-import { once } from "../../core/model/maps.ts";
+import { DimsyncError } from "../../core/base/model/errors.ts";
+import type { ExitCode } from "../../core/base/model/exit.ts";
+import { once } from "../../core/base/model/maps.ts";
 import type { CiFlags } from "./index.ts";
 import { baseOfJob, type CiContext, type CiJob, endJob } from "./job.ts";
 
@@ -21,7 +21,7 @@ const jobs: Readonly<Record<"plan" | "apply" | "drift", () => Promise<Job>>> = {
 export async function runCi(context: Context<CiFlags>, task: string, planFile: string | undefined): Promise<ExitCode> {
   const load = checkUsage(context, task, planFile);
   const { io, cwd } = context;
-  const { readCiEnvironment } = await import("../../core/forge/environment.ts");
+  const { readCiEnvironment } = await import("../../core/operations/forge/environment.ts");
   const environment = readCiEnvironment(io.env, cwd);
   const base = once(() => baseOfJob(environment, { cwd, env: io.env }));
   const job: CiJob = { environment, env: io.env, signal: io.interrupted, base, log: io.stderr };

@@ -1,6 +1,6 @@
-import { DimsyncError, interruptedError } from "../../core/model/errors.ts";
-import { type Clock, systemClock } from "../../core/model/runtime/clock.ts";
-import { moreOf } from "../../core/text/lists.ts";
+import { DimsyncError, interruptedError } from "../../core/base/model/errors.ts";
+import { type Clock, systemClock } from "../../core/base/model/runtime/clock.ts";
+import { moreOf } from "../../core/base/text/lists.ts";
 
 /** A comment on a pull or merge request. */
 interface Comment {

@@ -1,4 +1,4 @@
-import { namesOf } from "../../core/forge/workflows.ts";
+import { namesOf } from "../../core/operations/forge/workflows.ts";
 import type { DriftLinks } from "../../core/render/document.ts";
 import type { CiJob } from "./job.ts";
 

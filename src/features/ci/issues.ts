@@ -1,8 +1,8 @@
-import type { Plan } from "../../core/model/plan.ts";
+import type { Plan } from "../../core/base/model/plan.ts";
+import { cutMiddle } from "../../core/base/text/values.ts";
 import type { RenderOptions } from "../../core/render/document.ts";
 import { renderMarkdown } from "../../core/render/markdown/index.ts";
 import { hasChanges, summaryLine } from "../../core/render/report/totals.ts";
-import { cutMiddle } from "../../core/text/values.ts";
 
 /** An issue of the repository. */
 export interface Issue {

@@ -2,19 +2,19 @@ import type { Context } from "../../cli/context.ts";
 import { type CommandFailure, failurePieces, stepPieces, type TitledFailure, writeGithubStep } from "../../cli/github-outputs.ts";
 import { type Destination, destinations, filePrefix } from "../../cli/output.ts";
 import { orIgnored, printError } from "../../cli/report-error.ts";
-import type { CiEnvironment } from "../../core/forge/environment.ts";
-import { type ReviewBase, reviewBase } from "../../core/git/base.ts";
-import { changedLines } from "../../core/git/changed-lines.ts";
+import { type ReviewBase, reviewBase } from "../../core/base/git/base.ts";
+import { changedLines } from "../../core/base/git/changed-lines.ts";
+import { DimsyncError } from "../../core/base/model/errors.ts";
+import { combineExits, type Exit, type ExitCode } from "../../core/base/model/exit.ts";
+import { defined } from "../../core/base/model/json/json.ts";
+import type { Environment } from "../../core/base/model/settings/env.ts";
+import { joinParts } from "../../core/base/text/lists.ts";
+import { type Write, writeCommands } from "../../core/base/text/workflow-commands.ts";
 import type { Project } from "../../core/manifests/project.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import { combineExits, type Exit, type ExitCode } from "../../core/model/exit.ts";
-import { defined } from "../../core/model/json/json.ts";
-import type { Environment } from "../../core/model/settings/env.ts";
+import type { CiEnvironment } from "../../core/operations/forge/environment.ts";
 import type { Document, RenderOptions } from "../../core/render/document.ts";
 import { annotations } from "../../core/render/machine/github.ts";
 import { findingsOf } from "../../core/render/report/findings.ts";
-import { joinParts } from "../../core/text/lists.ts";
-import { type Write, writeCommands } from "../../core/text/workflow-commands.ts";
 import type { CiFlags } from "./index.ts";
 
 /**

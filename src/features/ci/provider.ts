@@ -1,11 +1,11 @@
-import { openProvider, type Rest } from "../../core/forge/rest.ts";
-import { gitText } from "../../core/git/process.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import { defined } from "../../core/model/json/json.ts";
-import type { Plan, Result } from "../../core/model/plan.ts";
+import { gitText } from "../../core/base/git/process.ts";
+import { DimsyncError } from "../../core/base/model/errors.ts";
+import { defined } from "../../core/base/model/json/json.ts";
+import type { Plan, Result } from "../../core/base/model/plan.ts";
+import { visible } from "../../core/base/text/control-characters.ts";
+import { workflowCommand, writeCommands } from "../../core/base/text/workflow-commands.ts";
+import { openProvider, type Rest } from "../../core/operations/forge/rest.ts";
 import type { RenderOptions } from "../../core/render/document.ts";
-import { visible } from "../../core/text/control-characters.ts";
-import { workflowCommand, writeCommands } from "../../core/text/workflow-commands.ts";
 import {
   type CommentOptions,
   type Comments,

@@ -1,5 +1,5 @@
-import type { Plan } from "../../core/model/plan.ts";
-import type { ControllerMode } from "../../core/model/settings/config.ts";
+import type { Plan } from "../../core/base/model/plan.ts";
+import type { ControllerMode } from "../../core/base/model/settings/config.ts";
 import { jsonParameter } from "../../core/records/postgres/stored-text.ts";
 import type { Database } from "./database.ts";
 

@@ -1,4 +1,4 @@
-import { printableJson, visible } from "../../core/text/control-characters.ts";
+import { printableJson, visible } from "../../core/base/text/control-characters.ts";
 
 export type Log = (message: string, fields?: { readonly level?: "info" | "warn" | "error"; readonly account?: string }) => void;
 

@@ -1,4 +1,4 @@
-import { version } from "../../core/model/runtime/version.ts";
+import { version } from "../../core/base/model/runtime/version.ts";
 import { familyText, type Sample } from "../../core/render/machine/prometheus.ts";
 import type { AccountRow } from "./accounts.ts";
 

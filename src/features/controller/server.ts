@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import { boundConnections } from "../../core/http/bound-connections.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import { isLoopback } from "../../core/model/settings/base-url.ts";
-import { jsonDocument } from "../../core/text/control-characters.ts";
+import { boundConnections } from "../../core/base/http/bound-connections.ts";
+import { DimsyncError } from "../../core/base/model/errors.ts";
+import { isLoopback } from "../../core/base/model/settings/base-url.ts";
+import { jsonDocument } from "../../core/base/text/control-characters.ts";
 import { listAccounts, readReport } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { metricsOf } from "./metrics.ts";

@@ -2,11 +2,11 @@ import type { Context } from "../../cli/context.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
-import type { ExitCode } from "../../core/model/exit.ts";
+import type { ExitCode } from "../../core/base/model/exit.ts";
+import { jsonDocument } from "../../core/base/text/control-characters.ts";
+import { counted } from "../../core/base/text/counts.ts";
 import { type Entry, type Section, type Tone, untitled, word } from "../../core/render/blocks.ts";
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
-import { jsonDocument } from "../../core/text/control-characters.ts";
-import { counted } from "../../core/text/counts.ts";
 import { type DoctorReport, diagnose } from "./doctor.ts";
 
 /** `dimsync doctor`: checks everything that a plan needs. Sends GET only; exit 1 if a check fails. */

@@ -7,16 +7,16 @@ import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
 import { loadOptions } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
+import { DimsyncError } from "../../core/base/model/errors.ts";
+import { combineExits, type ExitCode } from "../../core/base/model/exit.ts";
+import type { Plan } from "../../core/base/model/plan.ts";
+import { visible } from "../../core/base/text/control-characters.ts";
+import { andMore, moreOf } from "../../core/base/text/lists.ts";
+import { wholePath } from "../../core/base/text/paths.ts";
+import { forTarget, shellWord } from "../../core/base/text/shell.ts";
 import type { Project } from "../../core/manifests/project.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import { combineExits, type ExitCode } from "../../core/model/exit.ts";
-import type { Plan } from "../../core/model/plan.ts";
 import { acceptInFiles, type SharedEdit } from "../../core/operations/accept.ts";
 import { type Drift, driftAccount } from "../../core/operations/drift.ts";
-import { visible } from "../../core/text/control-characters.ts";
-import { andMore, moreOf } from "../../core/text/lists.ts";
-import { wholePath } from "../../core/text/paths.ts";
-import { forTarget, shellWord } from "../../core/text/shell.ts";
 import type { DriftFlags } from "./index.ts";
 
 /** `dimsync drift`: reports how the account differs, who changed it, and what to do. Never writes to the account; --resolve writes manifests or a plan file. */

@@ -3,15 +3,15 @@ import { nodePath } from "../../cli/node-path.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
-import type { ExitCode } from "../../core/model/exit.ts";
-import { isObject } from "../../core/model/json/json.ts";
-import { placeText } from "../../core/model/problem.ts";
+import type { ExitCode } from "../../core/base/model/exit.ts";
+import { isObject } from "../../core/base/model/json/json.ts";
+import { placeText } from "../../core/base/model/problem.ts";
+import { jsonDocument } from "../../core/base/text/control-characters.ts";
+import { counted } from "../../core/base/text/counts.ts";
 import { type Entry, muted, name, type Section, untitled } from "../../core/render/blocks.ts";
 import { labelText } from "../../core/render/report/changes.ts";
 import { notKeptText } from "../../core/render/report/not-kept.ts";
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
-import { jsonDocument } from "../../core/text/control-characters.ts";
-import { counted } from "../../core/text/counts.ts";
 import { type ExplainedNode, explainSchemaNode } from "./explain.ts";
 
 /** `dimsync explain ADDRESS SCHEMA[.TABLE[.COLUMN]]`. Only sends GET. */

@@ -1,17 +1,17 @@
+import { type Address, kindOf, parseAddress, schemasKind } from "../../core/base/model/address.ts";
+import { locatedCause, locatedLabel } from "../../core/base/model/cause.ts";
+import { DimsyncError, ServiceError } from "../../core/base/model/errors.ts";
+import type { AuditEntry } from "../../core/base/model/live.ts";
+import type { NodePath } from "../../core/base/model/nodes.ts";
+import { toDiagnostic } from "../../core/base/model/problem.ts";
+import type { Reads } from "../../core/base/model/service.ts";
+import { shellWord, withTarget } from "../../core/base/text/shell.ts";
 import { endOfNow, readAudit } from "../../core/drift/audit.ts";
 import { eventsAbout } from "../../core/drift/event-matching.ts";
-import { type Explained, explainNode } from "../../core/engine/explain.ts";
 import { kindNames, schemasAddress } from "../../core/kinds/manifests.ts";
 import { type Project, withLocations } from "../../core/manifests/project.ts";
-import { type Address, kindOf, parseAddress, schemasKind } from "../../core/model/address.ts";
-import { locatedCause, locatedLabel } from "../../core/model/cause.ts";
-import { DimsyncError, ServiceError } from "../../core/model/errors.ts";
-import type { AuditEntry } from "../../core/model/live.ts";
-import type { NodePath } from "../../core/model/nodes.ts";
-import { toDiagnostic } from "../../core/model/problem.ts";
-import type { Reads } from "../../core/model/service.ts";
 import { type RunEnvironment, withReadRun } from "../../core/operations/run.ts";
-import { shellWord, withTarget } from "../../core/text/shell.ts";
+import { type Explained, explainNode } from "../../core/plan/explain.ts";
 
 /** Limits of what is read from the audit log. */
 const windowMs = 30 * 86_400_000;

@@ -4,21 +4,21 @@ import { listingForms } from "../../cli/listing-forms.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
+import { integrationOfSchemas, toAddress } from "../../core/base/model/address.ts";
+import { DimsyncError } from "../../core/base/model/errors.ts";
+import type { ExitCode } from "../../core/base/model/exit.ts";
+import { whyNotSent } from "../../core/base/model/extended.ts";
+import type { List, Reads } from "../../core/base/model/service.ts";
+import type { Settings } from "../../core/base/model/settings/config.ts";
+import type { Environment } from "../../core/base/model/settings/env.ts";
+import { didYouMean } from "../../core/base/text/suggest.ts";
 import { itemKindOf, kinds } from "../../core/kinds/index.ts";
 import type { LiveView } from "../../core/kinds/kind.ts";
 import { users } from "../../core/kinds/lists.ts";
 import { manifestOfSchemas } from "../../core/kinds/manifests.ts";
-import { integrationOfSchemas, toAddress } from "../../core/model/address.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import type { ExitCode } from "../../core/model/exit.ts";
-import { whyNotSent } from "../../core/model/extended.ts";
-import type { List, Reads } from "../../core/model/service.ts";
-import type { Settings } from "../../core/model/settings/config.ts";
-import type { Environment } from "../../core/model/settings/env.ts";
 import { type AccountProject, withReadOnly } from "../../core/operations/account.ts";
 import { readRecords } from "../../core/operations/open-records.ts";
 import type { RunEnvironment } from "../../core/operations/run.ts";
-import { didYouMean } from "../../core/text/suggest.ts";
 
 /** `dimsync get KIND [ID]`: prints live objects, normalised. ID can be the address of a bound manifest. Only sends GET. */
 export async function runGet(context: Context<GlobalFlags>, kind: string, id: string | undefined): Promise<ExitCode> {

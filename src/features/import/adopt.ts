@@ -1,13 +1,13 @@
+import { type Address, type Binding, byText, kindOf, toAddress } from "../../core/base/model/address.ts";
+import type { JsonObject } from "../../core/base/model/json/json.ts";
+import type { LiveIntegration } from "../../core/base/model/live.ts";
+import type { Manifest } from "../../core/base/model/manifest.ts";
+import type { NamedObject } from "../../core/base/model/plan.ts";
+import { freeName } from "../../core/base/text/free-name.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import type { Account, Identity, ImportedObjects } from "../../core/kinds/kind.ts";
 import { integrations } from "../../core/kinds/lists.ts";
 import { kindNames, schemaConfigAddress } from "../../core/kinds/manifests.ts";
-import { type Address, type Binding, byText, kindOf, toAddress } from "../../core/model/address.ts";
-import type { JsonObject } from "../../core/model/json/json.ts";
-import type { LiveIntegration } from "../../core/model/live.ts";
-import type { Manifest } from "../../core/model/manifest.ts";
-import type { NamedObject } from "../../core/model/plan.ts";
-import { freeName } from "../../core/text/free-name.ts";
 import { type DocumentText, documentText } from "./document-text.ts";
 import type { StateObject } from "./terraform.ts";
 

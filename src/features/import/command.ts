@@ -4,8 +4,11 @@ import type { Context } from "../../cli/context.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject, loadOptions } from "../../cli/project.ts";
-import { DimsyncError, messageOf } from "../../core/model/errors.ts";
-import type { ExitCode } from "../../core/model/exit.ts";
+import { DimsyncError, messageOf } from "../../core/base/model/errors.ts";
+import type { ExitCode } from "../../core/base/model/exit.ts";
+import { jsonDocument } from "../../core/base/text/control-characters.ts";
+import { counted } from "../../core/base/text/counts.ts";
+import { andMore, moreOf } from "../../core/base/text/lists.ts";
 import {
   code,
   type Entry,
@@ -20,9 +23,6 @@ import {
   word,
 } from "../../core/render/blocks.ts";
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
-import { jsonDocument } from "../../core/text/control-characters.ts";
-import { counted } from "../../core/text/counts.ts";
-import { andMore, moreOf } from "../../core/text/lists.ts";
 import { importProject } from "./import.ts";
 import type { ImportFlags } from "./index.ts";
 import type { ImportReport } from "./report.ts";

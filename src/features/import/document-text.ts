@@ -1,9 +1,9 @@
+import { toAddress } from "../../core/base/model/address.ts";
+import { defined, type JsonObject } from "../../core/base/model/json/json.ts";
+import type { SchemaConfigSpec } from "../../core/base/model/manifest.ts";
+import { blockLines } from "../../core/base/yaml/print.ts";
+import { escapeReferences } from "../../core/base/yaml/references.ts";
 import { kindNames } from "../../core/kinds/manifests.ts";
-import { toAddress } from "../../core/model/address.ts";
-import { defined, type JsonObject } from "../../core/model/json/json.ts";
-import type { SchemaConfigSpec } from "../../core/model/manifest.ts";
-import { blockLines } from "../../core/yaml/print.ts";
-import { escapeReferences } from "../../core/yaml/references.ts";
 
 /** A manifest that import writes, without the `---` line before it. */
 export interface DocumentText {

@@ -1,18 +1,18 @@
+import { DimsyncError } from "../../core/base/model/errors.ts";
+import { canonicalJson, defined, emptyRecord, isObject, type JsonObject, type JsonValue, own } from "../../core/base/model/json/json.ts";
+import type { LiveColumn, LiveSchemas } from "../../core/base/model/live.ts";
+import type { ColumnTree, SchemaExpectation, SchemaTree, TableTexts } from "../../core/base/model/manifest.ts";
+import { getOrAdd } from "../../core/base/model/maps.ts";
+import type { NodePath } from "../../core/base/model/nodes.ts";
+import { isEnabled, isReplicated, nodesAt, setFields, type WritableNode, walk } from "../../core/base/model/schema-tree.ts";
+import { isSecretName, isSecretValue, secretsIn } from "../../core/base/model/settings/secret.ts";
+import { isSameMode, requestMode } from "../../core/base/model/sync-mode.ts";
+import { counted } from "../../core/base/text/counts.ts";
+import { nodeText } from "../../core/base/text/paths.ts";
+import { didYouMean } from "../../core/base/text/suggest.ts";
 import { settingNames } from "../../core/kinds/lists.ts";
 import { kindNames } from "../../core/kinds/manifests.ts";
 import { isFixed } from "../../core/kinds/schemas.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import { canonicalJson, defined, emptyRecord, isObject, type JsonObject, type JsonValue, own } from "../../core/model/json/json.ts";
-import type { LiveColumn, LiveSchemas } from "../../core/model/live.ts";
-import type { ColumnTree, SchemaExpectation, SchemaTree, TableTexts } from "../../core/model/manifest.ts";
-import { getOrAdd } from "../../core/model/maps.ts";
-import type { NodePath } from "../../core/model/nodes.ts";
-import { isEnabled, isReplicated, nodesAt, setFields, type WritableNode, walk } from "../../core/model/schema-tree.ts";
-import { isSecretName, isSecretValue, secretsIn } from "../../core/model/settings/secret.ts";
-import { isSameMode, requestMode } from "../../core/model/sync-mode.ts";
-import { counted } from "../../core/text/counts.ts";
-import { nodeText } from "../../core/text/paths.ts";
-import { didYouMean } from "../../core/text/suggest.ts";
 import { patternsOf } from "./schemas/infer-rules.ts";
 
 // What a state of Terraform adds to the account, for teams that leave its provider: once for each team.

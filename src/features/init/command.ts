@@ -4,19 +4,19 @@ import { dirname, join, relative, resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import { loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import { type CiSystem, type CiTarget, ciFiles, ciProject, readKey } from "../../core/forge/workflows.ts";
-import { gitText } from "../../core/git/process.ts";
-import { repositoryTop } from "../../core/git/top.ts";
+import { gitText } from "../../core/base/git/process.ts";
+import { repositoryTop } from "../../core/base/git/top.ts";
+import { DimsyncError, messageOf } from "../../core/base/model/errors.ts";
+import type { ExitCode } from "../../core/base/model/exit.ts";
+import { isLocal } from "../../core/base/model/settings/config.ts";
+import type { Environment } from "../../core/base/model/settings/env.ts";
+import { enumerate } from "../../core/base/text/describe.ts";
+import { shellWord } from "../../core/base/text/shell.ts";
 import { boundaryOf, refuseOutside } from "../../core/manifests/boundary.ts";
 import { listTargets } from "../../core/manifests/project.ts";
 import { schemaText } from "../../core/manifests/schema/lookup.ts";
 import { shownPath } from "../../core/manifests/source.ts";
-import { DimsyncError, messageOf } from "../../core/model/errors.ts";
-import type { ExitCode } from "../../core/model/exit.ts";
-import { isLocal } from "../../core/model/settings/config.ts";
-import type { Environment } from "../../core/model/settings/env.ts";
-import { enumerate } from "../../core/text/describe.ts";
-import { shellWord } from "../../core/text/shell.ts";
+import { type CiSystem, type CiTarget, ciFiles, ciProject, readKey } from "../../core/operations/forge/workflows.ts";
 import type { InitFlags } from "./index.ts";
 
 /** What other commands do once the project exists. */

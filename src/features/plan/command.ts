@@ -5,8 +5,8 @@ import type { PlanFlags } from "../../cli/flags.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import { combineExits, type ExitCode } from "../../core/model/exit.ts";
+import { DimsyncError } from "../../core/base/model/errors.ts";
+import { combineExits, type ExitCode } from "../../core/base/model/exit.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 
 /** `dimsync plan`: shows what apply would change. Only sends GET. */

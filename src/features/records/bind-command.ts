@@ -1,7 +1,7 @@
 import type { Context } from "../../cli/context.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import type { ExitCode } from "../../core/model/exit.ts";
+import type { ExitCode } from "../../core/base/model/exit.ts";
 import { bindIds, type RecordsChange, unbindIds } from "./ids.ts";
 import type { BindFlags } from "./index.ts";
 

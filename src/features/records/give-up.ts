@@ -1,14 +1,14 @@
+import { type Address, integrationOfSchemas, kindOf } from "../../core/base/model/address.ts";
+import { DimsyncError } from "../../core/base/model/errors.ts";
+import { countKept, type KeptById, type KeptSchemas, keptById, keptJson, withoutNodes } from "../../core/base/model/kept.ts";
+import type { NodePath } from "../../core/base/model/nodes.ts";
+import { counted } from "../../core/base/text/counts.ts";
+import { nodeText } from "../../core/base/text/paths.ts";
+import { didYouMean } from "../../core/base/text/suggest.ts";
 import { integrationAddress, kindNames, schemasAddress } from "../../core/kinds/manifests.ts";
 import type { Project } from "../../core/manifests/project.ts";
-import { type Address, integrationOfSchemas, kindOf } from "../../core/model/address.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import { countKept, type KeptById, type KeptSchemas, keptById, keptJson, withoutNodes } from "../../core/model/kept.ts";
-import type { NodePath } from "../../core/model/nodes.ts";
 import type { RecordsState } from "../../core/records/records.ts";
 import type { Facts } from "../../core/records/remembered.ts";
-import { counted } from "../../core/text/counts.ts";
-import { nodeText } from "../../core/text/paths.ts";
-import { didYouMean } from "../../core/text/suggest.ts";
 import { changeRecords, type RecordsChange } from "./ids.ts";
 
 interface Decision {

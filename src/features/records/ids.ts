@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { DimsyncError } from "../../core/base/model/errors.ts";
+import { shellWord } from "../../core/base/text/shell.ts";
+import { didYouMean } from "../../core/base/text/suggest.ts";
 import { kindNamed } from "../../core/kinds/index.ts";
 import { type Project, unknownManifest, withLocations } from "../../core/manifests/project.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
 import type { RunEnvironment } from "../../core/operations/run.ts";
 import type { RecordsRun } from "../../core/records/records.ts";
-import { shellWord } from "../../core/text/shell.ts";
-import { didYouMean } from "../../core/text/suggest.ts";
 
 /** The environment of a change to the records. */
 export interface RecordsChange extends Pick<RunEnvironment, "env" | "signal"> {

@@ -3,11 +3,11 @@ import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import { loadOneProject, loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
+import { DimsyncError } from "../../core/base/model/errors.ts";
+import type { ExitCode } from "../../core/base/model/exit.ts";
+import { inlineYaml } from "../../core/base/yaml/print.ts";
 import { type Project, withLocations } from "../../core/manifests/project.ts";
 import { shownPath } from "../../core/manifests/source.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import type { ExitCode } from "../../core/model/exit.ts";
-import { inlineYaml } from "../../core/yaml/print.ts";
 import type { RecordsFlags } from "./index.ts";
 import { createRecords, exportRecords, isThere, moveRecords, type NewStore, restoreRecords } from "./move.ts";
 

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { DimsyncError } from "../../core/base/model/errors.ts";
+import type { JsonObject } from "../../core/base/model/json/json.ts";
+import { isLocal, type Settings } from "../../core/base/model/settings/config.ts";
+import type { Environment } from "../../core/base/model/settings/env.ts";
+import { counted } from "../../core/base/text/counts.ts";
+import { type Edit, editYaml } from "../../core/base/yaml/edit.ts";
+import { inlineYaml } from "../../core/base/yaml/print.ts";
 import type { Project } from "../../core/manifests/project.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import type { JsonObject } from "../../core/model/json/json.ts";
-import { isLocal, type Settings } from "../../core/model/settings/config.ts";
-import type { Environment } from "../../core/model/settings/env.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
 import { type CreatedStore, parseStore, type StoreChoice, storeNamed } from "../../core/operations/stores-records.ts";
 import { writeAtomic } from "../../core/records/files/atomic.ts";
@@ -13,9 +16,6 @@ import type { Records } from "../../core/records/records.ts";
 import type { RecordsContent } from "../../core/records/shared/store.ts";
 import { movedReason, movedTo } from "../../core/records/store-errors.ts";
 import { parseRecords, printRecords } from "../../core/records/text.ts";
-import { counted } from "../../core/text/counts.ts";
-import { type Edit, editYaml } from "../../core/yaml/edit.ts";
-import { inlineYaml } from "../../core/yaml/print.ts";
 
 interface NewStoreOptions {
   readonly env: Environment;

@@ -1,6 +1,16 @@
-import { exemptionProblems } from "../../core/engine/checks/exemptions.ts";
-import { cachedReads, columnBudget } from "../../core/engine/reads/cached-reads.ts";
-import { readAccount, readAhead } from "../../core/engine/reads/read-account.ts";
+import { locatedLabel } from "../../core/base/model/cause.ts";
+import { refuseErrors } from "../../core/base/model/errors.ts";
+import type { Pointer } from "../../core/base/model/json/pointer.ts";
+import type { LiveIntegration, LiveReference, LiveSchemas } from "../../core/base/model/live.ts";
+import type { PolicyExemption } from "../../core/base/model/manifest.ts";
+import { getOrAdd } from "../../core/base/model/maps.ts";
+import { type NodePath, nodePointer } from "../../core/base/model/nodes.ts";
+import { type Locate, placeText, problemAt } from "../../core/base/model/problem.ts";
+import type { OnProgress } from "../../core/base/model/runtime/progress.ts";
+import type { Reads } from "../../core/base/model/service.ts";
+import { didYouMean } from "../../core/base/text/suggest.ts";
+import { type AskedPolicies, newPolicyEvaluator, type PolicyEvaluation, unchangedTarget } from "../../core/columns/policies/evaluate.ts";
+import { policiesIn } from "../../core/columns/policies/validate.ts";
 import { integrationAddress } from "../../core/kinds/manifests.ts";
 import type { LabelScope } from "../../core/kinds/patterns/labels.ts";
 import { nameMatcher } from "../../core/kinds/patterns/names.ts";
@@ -21,20 +31,10 @@ import {
 } from "../../core/kinds/schemas.ts";
 import { integrationNames, integrationsByName, labelScopes, nameInAddresses } from "../../core/kinds/select.ts";
 import type { Project } from "../../core/manifests/project.ts";
-import { locatedLabel } from "../../core/model/cause.ts";
-import { refuseErrors } from "../../core/model/errors.ts";
-import type { Pointer } from "../../core/model/json/pointer.ts";
-import type { LiveIntegration, LiveReference, LiveSchemas } from "../../core/model/live.ts";
-import type { PolicyExemption } from "../../core/model/manifest.ts";
-import { getOrAdd } from "../../core/model/maps.ts";
-import { type NodePath, nodePointer } from "../../core/model/nodes.ts";
-import { type Locate, placeText, problemAt } from "../../core/model/problem.ts";
-import type { OnProgress } from "../../core/model/runtime/progress.ts";
-import type { Reads } from "../../core/model/service.ts";
-import { type AskedPolicies, newPolicyEvaluator, type PolicyEvaluation, unchangedTarget } from "../../core/policies/evaluate.ts";
-import { policiesIn } from "../../core/policies/validate.ts";
+import { exemptionProblems } from "../../core/plan/checks/exemptions.ts";
+import { cachedReads, columnBudget } from "../../core/plan/reads/cached-reads.ts";
+import { readAccount, readAhead } from "../../core/plan/reads/read-account.ts";
 import type { RecordsState } from "../../core/records/records.ts";
-import { didYouMean } from "../../core/text/suggest.ts";
 
 /** One label of one live column, and what happens to the column. */
 export interface RegisterRow {

@@ -3,9 +3,9 @@ import type { Context } from "../../cli/context.ts";
 import { checkWritable } from "../../cli/output.ts";
 import { wholeFlag } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import { DimsyncError, messageOf } from "../../core/model/errors.ts";
-import type { ExitCode } from "../../core/model/exit.ts";
-import { visible } from "../../core/text/control-characters.ts";
+import { DimsyncError, messageOf } from "../../core/base/model/errors.ts";
+import type { ExitCode } from "../../core/base/model/exit.ts";
+import { visible } from "../../core/base/text/control-characters.ts";
 import { startEmbeddedService } from "../../embedded/index.ts";
 import type { ServeFlags } from "./index.ts";
 

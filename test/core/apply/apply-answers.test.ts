@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isObject } from "../../../src/core/model/json/json.ts";
+import { isObject } from "../../../src/core/base/model/json/json.ts";
 import { type EmbeddedOptions, type StoredSchema, seedAccount } from "../../../src/embedded/index.ts";
 import { blockedSteps, outcomes, readySteps, unseenSteps } from "../../support/steps.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect, it, test } from "vitest";
 import { unfinishedItems } from "../../../src/core/apply/result.ts";
-import { systemClock } from "../../../src/core/model/runtime/clock.ts";
+import { systemClock } from "../../../src/core/base/model/runtime/clock.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../../src/core/operations/apply.ts";
 import type { RunEnvironment } from "../../../src/core/operations/run.ts";
 import { loadProject } from "../../../src/index.ts";

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Plan, Result } from "../../../src/core/model/plan.ts";
+import type { Plan, Result } from "../../../src/core/base/model/plan.ts";
 import type { EmbeddedOptions, EmbeddedService } from "../../../src/embedded/index.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
 import { listen } from "../../support/loopback.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eachChange } from "../../../src/core/model/changes.ts";
+import { eachChange } from "../../../src/core/base/model/changes.ts";
 import { apply, loadProject } from "../../../src/index.ts";
 import { notKeptSteps, outcomes, readySteps } from "../../support/steps.ts";
 import { assetManifest, endings, instead, type Meddle, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";

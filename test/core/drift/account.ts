@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { acceptDrift, writeEdits } from "../../../src/core/accept/accept.ts";
+import { acceptDrift, writeEdits } from "../../../src/core/drift/accept/accept.ts";
 import { drift, loadProject, type Plan, type Project } from "../../../src/index.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";

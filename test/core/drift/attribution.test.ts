@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { AuditEntry } from "../../../src/core/base/model/live.ts";
+import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { attribute as attributeInSteps, withoutAttribution } from "../../../src/core/drift/attribution.ts";
-import type { AuditEntry } from "../../../src/core/model/live.ts";
-import type { Plan } from "../../../src/core/model/plan.ts";
 import { byHandSteps, readySteps, stepsFrom } from "../../support/steps.ts";
 import { change, item, plan } from "../render/plans.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { momentOf } from "../../../src/cli/moments.ts";
+import type { AuditEntry } from "../../../src/core/base/model/live.ts";
+import type { AuditQuery } from "../../../src/core/base/model/service.ts";
+import { Secret } from "../../../src/core/base/model/settings/secret.ts";
 import { readAudit } from "../../../src/core/drift/audit.ts";
-import type { AuditEntry } from "../../../src/core/model/live.ts";
-import type { AuditQuery } from "../../../src/core/model/service.ts";
-import { Secret } from "../../../src/core/model/settings/secret.ts";
 import { createClient } from "../../../src/core/service/client.ts";
 import { startService } from "../../support/service.ts";
 

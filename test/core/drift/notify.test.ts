@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Plan } from "../../../src/core/base/model/plan.ts";
+import { Secret } from "../../../src/core/base/model/settings/secret.ts";
 import { callWebhook, jsonHeaders, notification, notificationBody } from "../../../src/core/drift/notify.ts";
-import type { Plan } from "../../../src/core/model/plan.ts";
-import { Secret } from "../../../src/core/model/settings/secret.ts";
 import { tracedReport } from "../render/html-report.ts";
 import { change, item, plan } from "../render/plans.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";

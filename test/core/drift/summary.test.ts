@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { driftSummary } from "../../../src/core/drift/summary.ts";
-import type { Plan } from "../../../src/core/model/plan.ts";
 import { byHandSteps, readySteps, withReady, withSteps } from "../../support/steps.ts";
 import { driftReport } from "../render/full-plan.ts";
 import { tracedReport } from "../render/html-report.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { LiveIntegration } from "../../../src/core/model/live.ts";
-import type { Manifest } from "../../../src/core/model/manifest.ts";
+import type { LiveIntegration } from "../../../src/core/base/model/live.ts";
+import type { Manifest } from "../../../src/core/base/model/manifest.ts";
 import { accountViewOf, foundIn, liveIntegration, liveTag, resourceOf } from "../../support/accounts/view.ts";
 
 /** The object, with every read of `name`, `id` and `address` counted: searches cannot do without them. */

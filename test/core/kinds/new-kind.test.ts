@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { Plan } from "../../../src/core/model/plan.ts";
+import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { startEmbeddedService } from "../../../src/embedded/index.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import type { Ran } from "../../support/command.ts";

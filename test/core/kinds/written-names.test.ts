@@ -1,8 +1,8 @@
 // Every name that a manifest writes and nothing has is a problem at its line (promise N). One table for each kind of name; a new place needs a row.
 import { describe, expect, test } from "vitest";
+import type { Manifest } from "../../../src/core/base/model/manifest.ts";
+import type { Problem } from "../../../src/core/base/model/problem.ts";
 import { projectNameProblems, selectorProblems } from "../../../src/core/kinds/written-names.ts";
-import type { Manifest } from "../../../src/core/model/manifest.ts";
-import type { Problem } from "../../../src/core/model/problem.ts";
 import { accountViewOf, liveIntegration, resourceOf } from "../../support/accounts/view.ts";
 
 const integrations = [

@@ -1,6 +1,6 @@
+import type { Manifest } from "../../../src/core/base/model/manifest.ts";
+import { type Diagnostic, toDiagnostic } from "../../../src/core/base/model/problem.ts";
 import { type LoadOptions, loadProject, type Project } from "../../../src/core/manifests/project.ts";
-import type { Manifest } from "../../../src/core/model/manifest.ts";
-import { type Diagnostic, toDiagnostic } from "../../../src/core/model/problem.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 export interface Loaded extends Project {

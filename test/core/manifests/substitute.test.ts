@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import { read } from "../../../src/core/base/yaml/read.ts";
 import { makeEffective } from "../../../src/core/manifests/substitute.ts";
-import { read } from "../../../src/core/yaml/read.ts";
 import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
-import { mutatedManifest } from "../yaml/texts.ts";
+import { mutatedManifest } from "../base/yaml/texts.ts";
 
 const noVariables = { kind: undefined, variables: new Map(), textLength: 0 };
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { keptById } from "../../../src/core/model/kept.ts";
+import { keptById } from "../../../src/core/base/model/kept.ts";
 import { type AccountState, seedAccount } from "../../../src/embedded/index.ts";
 import { inOneFile, type Running, withProject } from "../../properties/run.ts";
 import { recordsIn } from "../../support/records.ts";

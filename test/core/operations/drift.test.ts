@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Plan } from "../../../src/core/model/plan.ts";
+import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { runCommand } from "../../support/command.ts";
 import { byHandSteps, readySteps } from "../../support/steps.ts";
 import { env, type Story, story } from "../drift/account.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SecretReference } from "../../../src/core/model/settings/secret.ts";
+import type { SecretReference } from "../../../src/core/base/model/settings/secret.ts";
 import { notifyDrift } from "../../../src/core/operations/notify-drift.ts";
 import { filesIn } from "../../support/project-folder.ts";
 import { env, type Story, story } from "../drift/account.ts";

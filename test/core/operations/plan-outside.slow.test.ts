@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { eachChange } from "../../../src/core/model/changes.ts";
-import type { Plan } from "../../../src/core/model/plan.ts";
+import { eachChange } from "../../../src/core/base/model/changes.ts";
+import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { commitAll, git } from "../../support/git/remote.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { eachChange } from "../../../src/core/model/changes.ts";
-import { canonicalJson } from "../../../src/core/model/json/json.ts";
-import type { Plan } from "../../../src/core/model/plan.ts";
+import { eachChange } from "../../../src/core/base/model/changes.ts";
+import { canonicalJson } from "../../../src/core/base/model/json/json.ts";
+import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { readPlanFile, writePlanFile } from "../../../src/core/records/plan-file.ts";
 import { renderers } from "../../../src/core/render/index.ts";
 import { type AccountState, seedAccount } from "../../../src/embedded/index.ts";

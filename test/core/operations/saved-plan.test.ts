@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Plan, ReadyStep } from "../../../src/core/model/plan.ts";
+import type { Plan, ReadyStep } from "../../../src/core/base/model/plan.ts";
 import { digestOf } from "../../../src/core/records/plan-file.ts";
 import type { StoredSchema, TableEntry } from "../../../src/embedded/index.ts";
 import { repositoryIn } from "../../support/git/remote.ts";

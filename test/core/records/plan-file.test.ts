@@ -1,8 +1,8 @@
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { DimsyncError } from "../../../src/core/model/errors.ts";
-import type { Plan } from "../../../src/core/model/plan.ts";
+import { DimsyncError } from "../../../src/core/base/model/errors.ts";
+import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { type PlanFileOptions, readDocuments, readPlanFile, writePlanFile } from "../../../src/core/records/plan-file.ts";
 import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";

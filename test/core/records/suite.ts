@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { DimsyncError } from "../../../src/core/model/errors.ts";
-import { keptJson } from "../../../src/core/model/kept.ts";
+import { DimsyncError } from "../../../src/core/base/model/errors.ts";
+import { keptJson } from "../../../src/core/base/model/kept.ts";
 import type { Intent, Settlement } from "../../../src/core/records/history.ts";
 import type { BeginOptions, Records, RecordsRun } from "../../../src/core/records/records.ts";
 import type { Facts } from "../../../src/core/records/remembered.ts";

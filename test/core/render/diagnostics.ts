@@ -1,5 +1,5 @@
-import type { Validation } from "../../../src/core/model/plan.ts";
-import type { Diagnostic } from "../../../src/core/model/problem.ts";
+import type { Validation } from "../../../src/core/base/model/plan.ts";
+import type { Diagnostic } from "../../../src/core/base/model/problem.ts";
 
 export const diagnostics: readonly Diagnostic[] = [
   {

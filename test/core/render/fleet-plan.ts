@@ -1,4 +1,4 @@
-import type { Plan, ReadyStep, UnmanagedTable } from "../../../src/core/model/plan.ts";
+import type { Plan, ReadyStep, UnmanagedTable } from "../../../src/core/base/model/plan.ts";
 import { change, item, plan } from "./plans.ts";
 
 const node = (table: string, column?: string): string =>

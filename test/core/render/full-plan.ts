@@ -1,5 +1,5 @@
-import { toPointer } from "../../../src/core/model/json/pointer.ts";
-import type { Plan, ReadyStep } from "../../../src/core/model/plan.ts";
+import { toPointer } from "../../../src/core/base/model/json/pointer.ts";
+import type { Plan, ReadyStep } from "../../../src/core/base/model/plan.ts";
 import { stepsFrom } from "../../support/steps.ts";
 import { diagnostics } from "./diagnostics.ts";
 import { change, item, plan } from "./plans.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stepsOf } from "../../../src/core/model/plan.ts";
+import { stepsOf } from "../../../src/core/base/model/plan.ts";
 import { type Document, type Format, type RenderOptions, renderers } from "../../../src/core/render/index.ts";
 import { diagnostics, invalid } from "./diagnostics.ts";
 import { fleetPlan } from "./fleet-plan.ts";

@@ -1,4 +1,4 @@
-import type { Plan, Result } from "../../../src/core/model/plan.ts";
+import type { Plan, Result } from "../../../src/core/base/model/plan.ts";
 import { stepsFrom } from "../../support/steps.ts";
 import { change, item, plan } from "./plans.ts";
 import { doneResult } from "./results.ts";

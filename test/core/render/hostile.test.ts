@@ -1,9 +1,9 @@
 import { parse as parseCsv } from "csv-parse/sync";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { jsonDocument } from "../../../src/core/base/text/control-characters.ts";
+import { blockLines } from "../../../src/core/base/yaml/print.ts";
 import { type Document, type RenderOptions, renderers } from "../../../src/core/render/index.ts";
-import { jsonDocument } from "../../../src/core/text/control-characters.ts";
-import { blockLines } from "../../../src/core/yaml/print.ts";
 import { registerCsv } from "../../../src/features/register/render.ts";
 import { registerOf, rows } from "../../features/register/registers.ts";
 import fc, { anyCodePoint } from "../../support/fast-check.ts";

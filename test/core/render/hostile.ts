@@ -1,5 +1,5 @@
-import { emptyRecord, isObject } from "../../../src/core/model/json/json.ts";
-import { toPointer } from "../../../src/core/model/json/pointer.ts";
+import { emptyRecord, isObject } from "../../../src/core/base/model/json/json.ts";
+import { toPointer } from "../../../src/core/base/model/json/pointer.ts";
 import type { Document } from "../../../src/core/render/document.ts";
 
 // Members with values of dimsync, not of a user or of the service.

@@ -1,6 +1,6 @@
-import { eachChange } from "../../../src/core/model/changes.ts";
-import { toPointer } from "../../../src/core/model/json/pointer.ts";
-import type { Attribution, Plan } from "../../../src/core/model/plan.ts";
+import { eachChange } from "../../../src/core/base/model/changes.ts";
+import { toPointer } from "../../../src/core/base/model/json/pointer.ts";
+import type { Attribution, Plan } from "../../../src/core/base/model/plan.ts";
 import { grouped } from "../../support/changes.ts";
 import { byHandSteps, readySteps, withReady, withSteps } from "../../support/steps.ts";
 import { driftReport } from "./full-plan.ts";

@@ -1,5 +1,5 @@
-import { changeCount } from "../../../src/core/model/changes.ts";
-import type { Change, PathChange, Plan, PlanCounts, ReadyStep } from "../../../src/core/model/plan.ts";
+import { changeCount } from "../../../src/core/base/model/changes.ts";
+import type { Change, PathChange, Plan, PlanCounts, ReadyStep } from "../../../src/core/base/model/plan.ts";
 import { grouped } from "../../support/changes.ts";
 
 const nothing: PlanCounts = {

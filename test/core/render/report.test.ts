@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { PolicyFinding } from "../../../src/core/model/findings.ts";
-import type { Plan, ReadyStep } from "../../../src/core/model/plan.ts";
+import type { PolicyFinding } from "../../../src/core/base/model/findings.ts";
+import type { Plan, ReadyStep } from "../../../src/core/base/model/plan.ts";
 import type { Entry } from "../../../src/core/render/blocks.ts";
 import { lineText, textOf } from "../../../src/core/render/blocks.ts";
 import type { RenderOptions } from "../../../src/core/render/document.ts";

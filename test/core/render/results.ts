@@ -1,4 +1,4 @@
-import { type Result, stepsOf } from "../../../src/core/model/plan.ts";
+import { type Result, stepsOf } from "../../../src/core/base/model/plan.ts";
 import { endedFrom } from "../../support/steps.ts";
 import { diagnostics } from "./diagnostics.ts";
 import { fullPlan } from "./full-plan.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Secret } from "../../../src/core/model/settings/secret.ts";
+import { Secret } from "../../../src/core/base/model/settings/secret.ts";
 import { type Format, renderers } from "../../../src/core/render/index.ts";
 import { stepsFrom } from "../../support/steps.ts";
 import { change, item, plan } from "./plans.ts";

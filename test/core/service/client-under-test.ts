@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import { ServiceError } from "../../../src/core/model/errors.ts";
-import { Secret } from "../../../src/core/model/settings/secret.ts";
+import { ServiceError } from "../../../src/core/base/model/errors.ts";
+import { Secret } from "../../../src/core/base/model/settings/secret.ts";
 import { type Client, type ClientOptions, createClient } from "../../../src/core/service/client.ts";
 
 export const key = "k-canary-5f2e9";

@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
+import type { SendableRequest } from "../../../src/core/base/model/service.ts";
+import { Secret } from "../../../src/core/base/model/settings/secret.ts";
 import { tags } from "../../../src/core/kinds/lists.ts";
-import type { SendableRequest } from "../../../src/core/model/service.ts";
-import { Secret } from "../../../src/core/model/settings/secret.ts";
 import { manualTimeouts } from "../../support/clock.ts";
 import { json, refusedUrl, serve, serveSockets } from "../../support/loopback.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";

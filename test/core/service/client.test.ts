@@ -1,9 +1,9 @@
 import { inspect } from "node:util";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { DimsyncError } from "../../../src/core/base/model/errors.ts";
+import { Secret } from "../../../src/core/base/model/settings/secret.ts";
 import { tags } from "../../../src/core/kinds/lists.ts";
-import { DimsyncError } from "../../../src/core/model/errors.ts";
-import { Secret } from "../../../src/core/model/settings/secret.ts";
 import { json, refusedUrl, serve, serveSockets } from "../../support/loopback.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { ServiceError } from "../../../src/core/base/model/errors.ts";
+import { own } from "../../../src/core/base/model/json/json.ts";
+import type { Listing } from "../../../src/core/base/model/service.ts";
 import { assets, integrations, tags, users } from "../../../src/core/kinds/lists.ts";
-import { ServiceError } from "../../../src/core/model/errors.ts";
-import { own } from "../../../src/core/model/json/json.ts";
-import type { Listing } from "../../../src/core/model/service.ts";
 import { json, serve } from "../../support/loopback.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
 

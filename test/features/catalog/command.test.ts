@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { eachChange } from "../../../src/core/model/changes.ts";
-import type { NewColumn } from "../../../src/core/model/columns.ts";
-import type { Plan } from "../../../src/core/model/plan.ts";
+import { eachChange } from "../../../src/core/base/model/changes.ts";
+import type { NewColumn } from "../../../src/core/base/model/columns.ts";
+import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";

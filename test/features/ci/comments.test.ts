@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { readCiEnvironment } from "../../../src/core/forge/environment.ts";
-import { openRest } from "../../../src/core/forge/rest.ts";
-import type { Plan } from "../../../src/core/model/plan.ts";
-import type { Clock } from "../../../src/core/model/runtime/clock.ts";
+import type { Plan } from "../../../src/core/base/model/plan.ts";
+import type { Clock } from "../../../src/core/base/model/runtime/clock.ts";
+import { readCiEnvironment } from "../../../src/core/operations/forge/environment.ts";
+import { openRest } from "../../../src/core/operations/forge/rest.ts";
 import { type Comments, commentMarker, driftMarker, type TargetSection, upsertComment } from "../../../src/features/ci/comments.ts";
 import { pullRequestComments } from "../../../src/features/ci/github.ts";
 import { commentPlans, withdrawComments } from "../../../src/features/ci/provider.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { type CiTarget, ciFiles } from "../../../src/core/forge/workflows.ts";
+import { type CiTarget, ciFiles } from "../../../src/core/operations/forge/workflows.ts";
 import { startEmbeddedService } from "../../../src/embedded/index.ts";
 import { programsOfBranch } from "../../security/hostile.ts";
 import { git } from "../../support/git/remote.ts";

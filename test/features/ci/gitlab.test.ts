@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openRest } from "../../../src/core/forge/rest.ts";
+import { openRest } from "../../../src/core/operations/forge/rest.ts";
 import { upsertComment } from "../../../src/features/ci/comments.ts";
 import { gitlabIssues, mergedMergeRequests, mergeRequestComments } from "../../../src/features/ci/gitlab.ts";
 import { upsertDriftIssue } from "../../../src/features/ci/issues.ts";

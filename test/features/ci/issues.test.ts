@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { readCiEnvironment } from "../../../src/core/forge/environment.ts";
-import { openRest } from "../../../src/core/forge/rest.ts";
-import { ciFiles } from "../../../src/core/forge/workflows.ts";
-import { defined } from "../../../src/core/model/json/json.ts";
-import type { Attribution, Plan } from "../../../src/core/model/plan.ts";
+import { defined } from "../../../src/core/base/model/json/json.ts";
+import type { Attribution, Plan } from "../../../src/core/base/model/plan.ts";
+import { readCiEnvironment } from "../../../src/core/operations/forge/environment.ts";
+import { openRest } from "../../../src/core/operations/forge/rest.ts";
+import { ciFiles } from "../../../src/core/operations/forge/workflows.ts";
 import type { DriftLinks } from "../../../src/core/render/document.ts";
 import { driftMarker } from "../../../src/features/ci/comments.ts";
 import { driftLinks } from "../../../src/features/ci/drift-links.ts";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { ciFiles } from "../../../src/core/forge/workflows.ts";
+import { ciFiles } from "../../../src/core/operations/forge/workflows.ts";
 import { runCommand } from "../../support/command.ts";
 import { folderOfRun } from "../../support/folder-of-run.ts";
 import { gitEnv } from "../../support/git/env.ts";

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { PlanFlags } from "../../../src/cli/flags.ts";
-import type { Plan } from "../../../src/core/model/plan.ts";
+import type { Plan } from "../../../src/core/base/model/plan.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
 import type { ImportFlags } from "../../../src/features/import/index.ts";
 import type { ImportReport } from "../../../src/features/import/report.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { documentRanges } from "../../../src/core/yaml/document-ranges.ts";
+import { documentRanges } from "../../../src/core/base/yaml/document-ranges.ts";
 import { createFileSet } from "../../../src/features/import/writer.ts";
 
 const place = (document: number) => ({ file: "a.yaml", document, pointer: "" });

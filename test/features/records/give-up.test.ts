@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type KeptSchemas, type KeptTable, keptById, keptJson } from "../../../src/core/model/kept.ts";
-import type { NodePath } from "../../../src/core/model/nodes.ts";
+import { type KeptSchemas, type KeptTable, keptById, keptJson } from "../../../src/core/base/model/kept.ts";
+import type { NodePath } from "../../../src/core/base/model/nodes.ts";
 import { decided } from "../../../src/features/records/give-up.ts";
 
 const since = "2026-11-02T08:00:00.000Z";

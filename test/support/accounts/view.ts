@@ -1,17 +1,17 @@
-import { cachedReads } from "../../../src/core/engine/reads/cached-reads.ts";
-import { noRounds, type Run } from "../../../src/core/engine/run.ts";
-import { everything } from "../../../src/core/engine/scope.ts";
+import { type Address, toAddress } from "../../../src/core/base/model/address.ts";
+import type { LiveIntegration, LiveUser } from "../../../src/core/base/model/live.ts";
+import type { Manifest } from "../../../src/core/base/model/manifest.ts";
+import { systemClock } from "../../../src/core/base/model/runtime/clock.ts";
+import type { Reads } from "../../../src/core/base/model/service.ts";
 import { kinds } from "../../../src/core/kinds/index.ts";
 import { type Account, type DiffResult, emptyDiff, type Identity } from "../../../src/core/kinds/kind.ts";
 import { type LiveTag, tags } from "../../../src/core/kinds/lists.ts";
 import { accountLists, indexed } from "../../../src/core/kinds/lookup.ts";
 import { withIdentities } from "../../../src/core/kinds/select.ts";
 import type { Project } from "../../../src/core/manifests/project.ts";
-import { type Address, toAddress } from "../../../src/core/model/address.ts";
-import type { LiveIntegration, LiveUser } from "../../../src/core/model/live.ts";
-import type { Manifest } from "../../../src/core/model/manifest.ts";
-import { systemClock } from "../../../src/core/model/runtime/clock.ts";
-import type { Reads } from "../../../src/core/model/service.ts";
+import { cachedReads } from "../../../src/core/plan/reads/cached-reads.ts";
+import { noRounds, type Run } from "../../../src/core/plan/run.ts";
+import { everything } from "../../../src/core/plan/scope.ts";
 
 /** A manifest in the form that kinds get. `more` replaces its other members. */
 export function resourceOf(kind: string, name: string, spec: unknown, more: Partial<Manifest> = {}): Manifest {

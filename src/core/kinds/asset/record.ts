@@ -1,6 +1,6 @@
-import type { Binding, NaturalKey } from "../../model/address.ts";
-import { defined, type JsonObject, type JsonValue } from "../../model/json/json.ts";
-import type { AssetSpec } from "../../model/manifest.ts";
+import type { Binding, NaturalKey } from "../../base/model/address.ts";
+import { defined, type JsonObject, type JsonValue } from "../../base/model/json/json.ts";
+import type { AssetSpec } from "../../base/model/manifest.ts";
 import { writtenIn } from "../fields.ts";
 import { leafDigests } from "../leaves.ts";
 import { assetFields } from "../lists.ts";

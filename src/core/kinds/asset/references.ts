@@ -1,6 +1,6 @@
-import { byText } from "../../model/address.ts";
-import type { LiveIntegration, LiveReference } from "../../model/live.ts";
-import type { AssetSpec, Manifest } from "../../model/manifest.ts";
+import { byText } from "../../base/model/address.ts";
+import type { LiveIntegration, LiveReference } from "../../base/model/live.ts";
+import type { AssetSpec, Manifest } from "../../base/model/manifest.ts";
 import type { Account } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { isIntegration } from "../manifests.ts";

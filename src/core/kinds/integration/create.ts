@@ -1,10 +1,10 @@
-import type { Address, NaturalKey } from "../../model/address.ts";
-import { maySend } from "../../model/extended.ts";
-import { defined, type JsonObject } from "../../model/json/json.ts";
-import type { Pointer } from "../../model/json/pointer.ts";
-import type { IntegrationCreate, IntegrationSpec, Manifest } from "../../model/manifest.ts";
-import type { Deferred, DraftItem } from "../../model/plan.ts";
-import { isError } from "../../model/problem.ts";
+import type { Address, NaturalKey } from "../../base/model/address.ts";
+import { maySend } from "../../base/model/extended.ts";
+import { defined, type JsonObject } from "../../base/model/json/json.ts";
+import type { Pointer } from "../../base/model/json/pointer.ts";
+import type { IntegrationCreate, IntegrationSpec, Manifest } from "../../base/model/manifest.ts";
+import type { Deferred, DraftItem } from "../../base/model/plan.ts";
+import { isError } from "../../base/model/problem.ts";
 import { type Account, type DiffResult, emptyDiff } from "../kind.ts";
 import { createChanges } from "../leaves.ts";
 import { users } from "../lists.ts";

@@ -1,9 +1,9 @@
-import { byText } from "../../model/address.ts";
-import { defined } from "../../model/json/json.ts";
-import type { LiveIntegration } from "../../model/live.ts";
-import type { IntegrationSpec, Manifest } from "../../model/manifest.ts";
-import { bindCommand } from "../../text/shell.ts";
-import { didYouMean } from "../../text/suggest.ts";
+import { byText } from "../../base/model/address.ts";
+import { defined } from "../../base/model/json/json.ts";
+import type { LiveIntegration } from "../../base/model/live.ts";
+import type { IntegrationSpec, Manifest } from "../../base/model/manifest.ts";
+import { bindCommand } from "../../base/text/shell.ts";
+import { didYouMean } from "../../base/text/suggest.ts";
 import { blocked, boundIdentity, candidateTexts, mayHaveName, otherwise, recordedFor, renamedFrom } from "../identity.ts";
 import type { Account, Identity } from "../kind.ts";
 import { integrations } from "../lists.ts";

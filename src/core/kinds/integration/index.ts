@@ -1,7 +1,7 @@
-import { defined, isObject, type JsonObject } from "../../model/json/json.ts";
-import { leavesOf } from "../../model/json/leaves.ts";
-import type { LiveIntegration, LiveReference } from "../../model/live.ts";
-import type { IntegrationSpec, Manifest, Reference } from "../../model/manifest.ts";
+import { defined, isObject, type JsonObject } from "../../base/model/json/json.ts";
+import { leavesOf } from "../../base/model/json/leaves.ts";
+import type { LiveIntegration, LiveReference } from "../../base/model/live.ts";
+import type { IntegrationSpec, Manifest, Reference } from "../../base/model/manifest.ts";
 import { unknownValue } from "../hints.ts";
 import { bindItem, goneObject, recordOf, unitPerManifest } from "../identity.ts";
 import { type Account, type DiffResult, emptyDiff, type ImportedObjects, type Kind } from "../kind.ts";

@@ -1,7 +1,7 @@
-import { type Extended, maySend, whyNotSent } from "../../model/extended.ts";
-import { defined, type JsonObject, type JsonValue, sameJson } from "../../model/json/json.ts";
-import { atPointer, type Pointer, urlPath } from "../../model/json/pointer.ts";
-import type { LiveIntegration } from "../../model/live.ts";
+import { type Extended, maySend, whyNotSent } from "../../base/model/extended.ts";
+import { defined, type JsonObject, type JsonValue, sameJson } from "../../base/model/json/json.ts";
+import { atPointer, type Pointer, urlPath } from "../../base/model/json/pointer.ts";
+import type { LiveIntegration } from "../../base/model/live.ts";
 import {
   type IntegrationCreate,
   type IntegrationSettings,
@@ -9,9 +9,9 @@ import {
   locationIn,
   type Manifest,
   problemIn,
-} from "../../model/manifest.ts";
-import type { Difference, DraftFacts, DraftItem, PathChange } from "../../model/plan.ts";
-import type { Problem } from "../../model/problem.ts";
+} from "../../base/model/manifest.ts";
+import type { Difference, DraftFacts, DraftItem, PathChange } from "../../base/model/plan.ts";
+import type { Problem } from "../../base/model/problem.ts";
 import { sentInVain } from "../fields.ts";
 import type { Account } from "../kind.ts";
 import { details, settingNames as names, settings } from "../lists.ts";

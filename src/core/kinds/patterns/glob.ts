@@ -1,4 +1,4 @@
-import { addAll } from "../../model/maps.ts";
+import { addAll } from "../../base/model/maps.ts";
 // Globs within one name: `*` any letters, `?` one letter, `[a-z]` and `[!a-z]` one of or none of,
 // `{a,b}` either, `\` escapes the next letter. Dots and slashes are ordinary letters, also at the
 // start, because a name is not a path. Brackets and braces that are not closed (`[ab`, `{a,b`) and

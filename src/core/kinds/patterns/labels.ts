@@ -1,7 +1,7 @@
-import type { ColumnLabels, LabelledColumn, LabelOrigin, LabelPatterns } from "../../model/labels.ts";
-import type { LiveSchemas } from "../../model/live.ts";
-import { getOrAdd } from "../../model/maps.ts";
-import { type ColumnPath, nodesAt } from "../../model/schema-tree.ts";
+import type { ColumnLabels, LabelledColumn, LabelOrigin, LabelPatterns } from "../../base/model/labels.ts";
+import type { LiveSchemas } from "../../base/model/live.ts";
+import { getOrAdd } from "../../base/model/maps.ts";
+import { type ColumnPath, nodesAt } from "../../base/model/schema-tree.ts";
 import { composed, foldText } from "./glob.ts";
 import { namesMatcher } from "./names.ts";
 import { matchesName, type NodePatterns, nodePatterns } from "./nodes.ts";

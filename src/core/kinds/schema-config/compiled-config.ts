@@ -1,7 +1,7 @@
-import { byText } from "../../model/address.ts";
-import { locationIn, type Manifest, type SchemaConfigSpec, type SchemaTree, type Unreviewed } from "../../model/manifest.ts";
-import type { Problem } from "../../model/problem.ts";
-import type { Depth, NodeCause } from "../../model/schema-tree.ts";
+import { byText } from "../../base/model/address.ts";
+import { locationIn, type Manifest, type SchemaConfigSpec, type SchemaTree, type Unreviewed } from "../../base/model/manifest.ts";
+import type { Problem } from "../../base/model/problem.ts";
+import type { Depth, NodeCause } from "../../base/model/schema-tree.ts";
 import { isRuleSet, isSchemaConfig } from "../manifests.ts";
 import type { NamePattern } from "../patterns/names.ts";
 import { type CompiledRule, compileExpectation, compileRule, type PlacedRule } from "./rules/compile-rule.ts";

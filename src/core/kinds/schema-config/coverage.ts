@@ -1,7 +1,7 @@
-import type { LiveSchemas } from "../../model/live.ts";
-import type { UnmanagedTable } from "../../model/plan.ts";
-import { isEnabled, type TablePath } from "../../model/schema-tree.ts";
-import { isSameMode } from "../../model/sync-mode.ts";
+import type { LiveSchemas } from "../../base/model/live.ts";
+import type { UnmanagedTable } from "../../base/model/plan.ts";
+import { isEnabled, type TablePath } from "../../base/model/schema-tree.ts";
+import { isSameMode } from "../../base/model/sync-mode.ts";
 import type { TableTest } from "../kind.ts";
 import type { CachedMatch, RuleCache } from "./rules/rule-cache.ts";
 import { isUncovered, managedEnabled, type Question, type ScannedNode, type ScannedTable, type ScanOptions, scan } from "./scan.ts";

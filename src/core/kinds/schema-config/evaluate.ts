@@ -1,6 +1,6 @@
-import type { LiveColumn, LiveSchemas } from "../../model/live.ts";
-import type { ColumnTree } from "../../model/manifest.ts";
-import { comparePaths, type Depth, isEnabled, isReadable } from "../../model/schema-tree.ts";
+import type { LiveColumn, LiveSchemas } from "../../base/model/live.ts";
+import type { ColumnTree } from "../../base/model/manifest.ts";
+import { comparePaths, type Depth, isEnabled, isReadable } from "../../base/model/schema-tree.ts";
 import {
   checkColumnChanges,
   checkExpectations,

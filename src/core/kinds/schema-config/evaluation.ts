@@ -1,10 +1,10 @@
-import { own } from "../../model/json/json.ts";
-import type { Pointer } from "../../model/json/pointer.ts";
-import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
-import { type ColumnTree, locationIn, type TableTexts } from "../../model/manifest.ts";
-import { getOrAdd } from "../../model/maps.ts";
-import { type NodePath, nodePointer } from "../../model/nodes.ts";
-import type { Risk } from "../../model/plan.ts";
+import { own } from "../../base/model/json/json.ts";
+import type { Pointer } from "../../base/model/json/pointer.ts";
+import type { LiveColumn, LiveSchema, LiveTable } from "../../base/model/live.ts";
+import { type ColumnTree, locationIn, type TableTexts } from "../../base/model/manifest.ts";
+import { getOrAdd } from "../../base/model/maps.ts";
+import { type NodePath, nodePointer } from "../../base/model/nodes.ts";
+import type { Risk } from "../../base/model/plan.ts";
 import {
   type Depth,
   type Field,
@@ -15,8 +15,8 @@ import {
   riskOf,
   type TablePath,
   tableTexts,
-} from "../../model/schema-tree.ts";
-import { isSameMode, requestMode } from "../../model/sync-mode.ts";
+} from "../../base/model/schema-tree.ts";
+import { isSameMode, requestMode } from "../../base/model/sync-mode.ts";
 import type { Layer, ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import type { Keeper } from "./keeping.ts";
 import { type Expected, expectedKeys } from "./rules/compile-rule.ts";

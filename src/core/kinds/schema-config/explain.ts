@@ -1,10 +1,10 @@
-import type { Address } from "../../model/address.ts";
-import { canonicalJson, defined } from "../../model/json/json.ts";
-import type { Pointer } from "../../model/json/pointer.ts";
-import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
-import { type ColumnTree, locationIn, type TableTexts } from "../../model/manifest.ts";
-import { type NodePath, nodePointer } from "../../model/nodes.ts";
-import type { SourceLocation } from "../../model/problem.ts";
+import type { Address } from "../../base/model/address.ts";
+import { canonicalJson, defined } from "../../base/model/json/json.ts";
+import type { Pointer } from "../../base/model/json/pointer.ts";
+import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../base/model/live.ts";
+import { type ColumnTree, locationIn, type TableTexts } from "../../base/model/manifest.ts";
+import { type NodePath, nodePointer } from "../../base/model/nodes.ts";
+import type { SourceLocation } from "../../base/model/problem.ts";
 import {
   comparePaths,
   type Depth,
@@ -15,9 +15,9 @@ import {
   type NodeField,
   nodesAt,
   tableTexts,
-} from "../../model/schema-tree.ts";
-import { nodeText } from "../../text/paths.ts";
-import { nearest, suggestion } from "../../text/suggest.ts";
+} from "../../base/model/schema-tree.ts";
+import { nodeText } from "../../base/text/paths.ts";
+import { nearest, suggestion } from "../../base/text/suggest.ts";
 import type { ModeSource, RuleProgram } from "./compiled-config.ts";
 import type { NewColumns } from "./evaluate.ts";
 import { causeOf, type Evaluation, isSwitchedOff, lacksColumn, type NodeChange } from "./evaluation.ts";

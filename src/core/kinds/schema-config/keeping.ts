@@ -1,7 +1,7 @@
-import { byText } from "../../model/address.ts";
-import type { KeepingNodes } from "../../model/kept.ts";
-import { getOrAdd } from "../../model/maps.ts";
-import type { Field } from "../../model/schema-tree.ts";
+import { byText } from "../../base/model/address.ts";
+import type { KeepingNodes } from "../../base/model/kept.ts";
+import { getOrAdd } from "../../base/model/maps.ts";
+import type { Field } from "../../base/model/schema-tree.ts";
 import type { RuleProgram, ValueSource } from "./compiled-config.ts";
 
 /** What manifests keep unreadable, by schema and table. Undefined in place of a table: the schema itself. */

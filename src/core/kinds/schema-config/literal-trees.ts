@@ -1,6 +1,6 @@
-import { own } from "../../model/json/json.ts";
-import type { ColumnTree, SchemaTree, TableTree } from "../../model/manifest.ts";
-import { groupBy } from "../../model/maps.ts";
+import { own } from "../../base/model/json/json.ts";
+import type { ColumnTree, SchemaTree, TableTree } from "../../base/model/manifest.ts";
+import { groupBy } from "../../base/model/maps.ts";
 import { composed, isAscii } from "../patterns/glob.ts";
 
 // The literal trees of all layers, entered side by side while a live tree is walked. Most nodes

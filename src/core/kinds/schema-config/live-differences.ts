@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { own } from "../../model/json/json.ts";
-import type { Pointer } from "../../model/json/pointer.ts";
-import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
-import type { SchemaTree } from "../../model/manifest.ts";
-import { everyName } from "../../model/maps.ts";
-import { eachNode, type NodePath, nodePointer } from "../../model/nodes.ts";
-import type { ChangeFacts, ChangeGroup, DraftFacts } from "../../model/plan.ts";
-import { isEnabled, nodesAt, walk } from "../../model/schema-tree.ts";
+import { own } from "../../base/model/json/json.ts";
+import type { Pointer } from "../../base/model/json/pointer.ts";
+import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../base/model/live.ts";
+import type { SchemaTree } from "../../base/model/manifest.ts";
+import { everyName } from "../../base/model/maps.ts";
+import { eachNode, type NodePath, nodePointer } from "../../base/model/nodes.ts";
+import type { ChangeFacts, ChangeGroup, DraftFacts } from "../../base/model/plan.ts";
+import { isEnabled, nodesAt, walk } from "../../base/model/schema-tree.ts";
 import type { ObservedSchemas } from "./read.ts";
 
 // The differences between two reads of the schemas of an integration. Columns that one of them leaves out are unknown, not different.

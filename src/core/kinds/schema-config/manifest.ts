@@ -1,6 +1,6 @@
-import { fromPointer, type Pointer } from "../../model/json/pointer.ts";
-import type { LiveSchemas } from "../../model/live.ts";
-import { walk } from "../../model/schema-tree.ts";
+import { fromPointer, type Pointer } from "../../base/model/json/pointer.ts";
+import type { LiveSchemas } from "../../base/model/live.ts";
+import { walk } from "../../base/model/schema-tree.ts";
 import type { LiveView, ManifestKind } from "../kind.ts";
 import { kindNames } from "../manifests.ts";
 

@@ -1,9 +1,9 @@
-import { isObject, own } from "../../model/json/json.ts";
-import { isKeptAs, type KeptSchemas } from "../../model/kept.ts";
-import type { LiveSchemas, LiveTable } from "../../model/live.ts";
-import { nodePointer } from "../../model/nodes.ts";
-import type { NotKept } from "../../model/plan.ts";
-import { nodesAt, riskOf } from "../../model/schema-tree.ts";
+import { isObject, own } from "../../base/model/json/json.ts";
+import { isKeptAs, type KeptSchemas } from "../../base/model/kept.ts";
+import type { LiveSchemas, LiveTable } from "../../base/model/live.ts";
+import { nodePointer } from "../../base/model/nodes.ts";
+import type { NotKept } from "../../base/model/plan.ts";
+import { nodesAt, riskOf } from "../../base/model/schema-tree.ts";
 import { sentInVain } from "../fields.ts";
 import type { Account } from "../kind.ts";
 import type { IsLeftOut, NodeChange } from "./evaluation.ts";

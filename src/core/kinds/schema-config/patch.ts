@@ -1,12 +1,12 @@
-import { defined, type JsonObject, type JsonValue, own, setOwn } from "../../model/json/json.ts";
-import { type Pointer, urlPath } from "../../model/json/pointer.ts";
-import type { LiveColumn, LiveSchemas, LiveTable } from "../../model/live.ts";
-import type { SchemaTree, TableTexts } from "../../model/manifest.ts";
-import { nodePointer } from "../../model/nodes.ts";
-import { nodesAt, type TablePath, walk } from "../../model/schema-tree.ts";
-import type { PlannedRequest } from "../../model/service.ts";
-import type { ClientSettings } from "../../model/settings/config.ts";
-import { isSameMode } from "../../model/sync-mode.ts";
+import { defined, type JsonObject, type JsonValue, own, setOwn } from "../../base/model/json/json.ts";
+import { type Pointer, urlPath } from "../../base/model/json/pointer.ts";
+import type { LiveColumn, LiveSchemas, LiveTable } from "../../base/model/live.ts";
+import type { SchemaTree, TableTexts } from "../../base/model/manifest.ts";
+import { nodePointer } from "../../base/model/nodes.ts";
+import { nodesAt, type TablePath, walk } from "../../base/model/schema-tree.ts";
+import type { PlannedRequest } from "../../base/model/service.ts";
+import type { ClientSettings } from "../../base/model/settings/config.ts";
+import { isSameMode } from "../../base/model/sync-mode.ts";
 import type { NodeChange } from "./evaluation.ts";
 
 /** Servers and proxies limit the size of a body (often to 10 MB), and the interface names no limit. */

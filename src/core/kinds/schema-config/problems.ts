@@ -1,9 +1,9 @@
-import { nodePointer } from "../../model/nodes.ts";
-import type { Difference } from "../../model/plan.ts";
-import { type Problem, problemAt } from "../../model/problem.ts";
-import { levelNames } from "../../model/schema-tree.ts";
-import { capitalized, ruleText } from "../../text/describe.ts";
-import { nodeText } from "../../text/paths.ts";
+import { nodePointer } from "../../base/model/nodes.ts";
+import type { Difference } from "../../base/model/plan.ts";
+import { type Problem, problemAt } from "../../base/model/problem.ts";
+import { levelNames } from "../../base/model/schema-tree.ts";
+import { capitalized, ruleText } from "../../base/text/describe.ts";
+import { nodeText } from "../../base/text/paths.ts";
 import type { ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import type { Evaluation, Refused, Unmet } from "./evaluation.ts";
 import { sampleText } from "./rules/rule-stats.ts";

@@ -1,9 +1,9 @@
-import { emptyRecord } from "../../model/json/json.ts";
-import type { LiveSchemas, LiveTable } from "../../model/live.ts";
-import { getOrAdd } from "../../model/maps.ts";
-import { nodePointer } from "../../model/nodes.ts";
-import { nodesAt, type TablePath } from "../../model/schema-tree.ts";
-import type { Reads } from "../../model/service.ts";
+import { emptyRecord } from "../../base/model/json/json.ts";
+import type { LiveSchemas, LiveTable } from "../../base/model/live.ts";
+import { getOrAdd } from "../../base/model/maps.ts";
+import { nodePointer } from "../../base/model/nodes.ts";
+import { nodesAt, type TablePath } from "../../base/model/schema-tree.ts";
+import type { Reads } from "../../base/model/service.ts";
 import { tablesWithoutColumns } from "./coverage.ts";
 
 /** The schemas of one integration as they were read. */

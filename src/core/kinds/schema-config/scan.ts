@@ -1,5 +1,5 @@
-import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
-import type { NodePath } from "../../model/nodes.ts";
+import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../base/model/live.ts";
+import type { NodePath } from "../../base/model/nodes.ts";
 import {
   type ColumnPath,
   type Depth,
@@ -10,7 +10,7 @@ import {
   type SchemaPath,
   type TablePath,
   type WalkOrder,
-} from "../../model/schema-tree.ts";
+} from "../../base/model/schema-tree.ts";
 import { type ColumnLabel, columnLabels, enterLabels, type LabelScope } from "../patterns/labels.ts";
 import { type ModeSource, makeRuleProgram } from "./compiled-config.ts";
 import { literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./literal-trees.ts";

@@ -1,9 +1,9 @@
-import { type Manifest, problemIn, type SchemaConfigSpec, type TableTexts } from "../../model/manifest.ts";
-import { addAll } from "../../model/maps.ts";
-import type { Problem } from "../../model/problem.ts";
-import { literalPointer, tableTexts, walk } from "../../model/schema-tree.ts";
-import { requestMode, syncModes } from "../../model/sync-mode.ts";
-import { nearest, suggestion } from "../../text/suggest.ts";
+import { type Manifest, problemIn, type SchemaConfigSpec, type TableTexts } from "../../base/model/manifest.ts";
+import { addAll } from "../../base/model/maps.ts";
+import type { Problem } from "../../base/model/problem.ts";
+import { literalPointer, tableTexts, walk } from "../../base/model/schema-tree.ts";
+import { requestMode, syncModes } from "../../base/model/sync-mode.ts";
+import { nearest, suggestion } from "../../base/text/suggest.ts";
 import type { PlacedRule } from "./rules/compile-rule.ts";
 
 // Sync modes and cursors that cannot be sent: all of them if only documented requests are sent, and modes that no request takes.

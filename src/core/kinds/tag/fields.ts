@@ -1,8 +1,8 @@
-import { urlPath } from "../../model/json/pointer.ts";
-import { locationIn, type Manifest, type TagSpec } from "../../model/manifest.ts";
-import type { DraftFacts, DraftItem, NotKept, PathChange } from "../../model/plan.ts";
-import type { Problem } from "../../model/problem.ts";
-import { differsInSpace } from "../../text/values.ts";
+import { urlPath } from "../../base/model/json/pointer.ts";
+import { locationIn, type Manifest, type TagSpec } from "../../base/model/manifest.ts";
+import type { DraftFacts, DraftItem, NotKept, PathChange } from "../../base/model/plan.ts";
+import type { Problem } from "../../base/model/problem.ts";
+import { differsInSpace } from "../../base/text/values.ts";
 import { sentInVain, type WrittenName, writtenIn } from "../fields.ts";
 import type { Account, Unit } from "../kind.ts";
 import { type LiveTag, tagFields, users } from "../lists.ts";

@@ -1,9 +1,9 @@
 import { dirname, join, resolve } from "node:path";
-import { DimsyncError } from "../../model/errors.ts";
-import { defined } from "../../model/json/json.ts";
-import { below, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
-import { allowedName, unlistedHost } from "../../model/settings/allowed-hosts.ts";
-import { parseBaseUrl } from "../../model/settings/base-url.ts";
+import { DimsyncError } from "../../base/model/errors.ts";
+import { defined } from "../../base/model/json/json.ts";
+import { below, type Problem, problemAt, type SourceLocation } from "../../base/model/problem.ts";
+import { allowedName, unlistedHost } from "../../base/model/settings/allowed-hosts.ts";
+import { parseBaseUrl } from "../../base/model/settings/base-url.ts";
 import {
   type ClientSettings,
   type ControllerSettings,
@@ -14,10 +14,10 @@ import {
   type Settings,
   ttls,
   type UnusableRecordsSettings,
-} from "../../model/settings/config.ts";
-import type { SecretReference } from "../../model/settings/secret.ts";
-import type { ConfigFile, TargetEntry } from "../../model/specs.generated.d.ts";
-import { shellWord } from "../../text/shell.ts";
+} from "../../base/model/settings/config.ts";
+import type { SecretReference } from "../../base/model/settings/secret.ts";
+import type { ConfigFile, TargetEntry } from "../../base/model/specs.generated.d.ts";
+import { shellWord } from "../../base/text/shell.ts";
 import { durationMs } from "../scalars.ts";
 import { type ConfigOptions, setting } from "./options.ts";
 

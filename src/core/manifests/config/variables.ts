@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { isObject, type JsonObject, type JsonValue } from "../../model/json/json.ts";
-import { addAll } from "../../model/maps.ts";
-import { below, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
-import { didYouMean } from "../../text/suggest.ts";
-import { read } from "../../yaml/read.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../base/model/json/json.ts";
+import { addAll } from "../../base/model/maps.ts";
+import { below, type Problem, problemAt, type SourceLocation } from "../../base/model/problem.ts";
+import { didYouMean } from "../../base/text/suggest.ts";
+import { read } from "../../base/yaml/read.ts";
 import { readSource, type Source } from "../source.ts";
 import { makeEffective } from "../substitute.ts";
 import { yamlProblems } from "./file.ts";

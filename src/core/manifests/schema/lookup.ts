@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isObject, memberAt, own } from "../../base/model/json/json.ts";
+import { atPointer, fromPointer, type Pointer } from "../../base/model/json/pointer.ts";
+import { nearest } from "../../base/text/suggest.ts";
 import { manifestKinds } from "../../kinds/index.ts";
-import { isObject, memberAt, own } from "../../model/json/json.ts";
-import { atPointer, fromPointer, type Pointer } from "../../model/json/pointer.ts";
-import { nearest } from "../../text/suggest.ts";
 
 /** A JSON Schema that is a map. */
 export type Schema = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
+import { isObject, own } from "../../base/model/json/json.ts";
+import { atPointer, type Pointer, toPointer } from "../../base/model/json/pointer.ts";
+import type { Code } from "../../base/model/titles.ts";
+import { codeList, describeType, describeTypes, documentPath } from "../../base/text/describe.ts";
+import { didYouMean, nearest } from "../../base/text/suggest.ts";
 import { manifestKindNamed } from "../../kinds/index.ts";
-import { isObject, own } from "../../model/json/json.ts";
-import { atPointer, type Pointer, toPointer } from "../../model/json/pointer.ts";
-import type { Code } from "../../model/titles.ts";
-import { codeList, describeType, describeTypes, documentPath } from "../../text/describe.ts";
-import { didYouMean, nearest } from "../../text/suggest.ts";
 import { alternatives, propertiesOf, type Schema } from "./lookup.ts";
 import type { SchemaError } from "./schema-error.ts";
 

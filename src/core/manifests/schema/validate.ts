@@ -1,6 +1,6 @@
-import type { JsonValue } from "../../model/json/json.ts";
-import { fromPointer, type Pointer } from "../../model/json/pointer.ts";
-import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
+import type { JsonValue } from "../../base/model/json/json.ts";
+import { fromPointer, type Pointer } from "../../base/model/json/pointer.ts";
+import { type Problem, problemAt, type SourceLocation } from "../../base/model/problem.ts";
 import { isSecretMember } from "../secrets/secret-members.ts";
 import type { Effective } from "../substitute.ts";
 import { schemaNamed, type Validator } from "../validators.generated.js";

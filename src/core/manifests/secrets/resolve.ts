@@ -1,10 +1,10 @@
-import type { Address } from "../../model/address.ts";
-import { defined, isObject } from "../../model/json/json.ts";
-import { toPointer } from "../../model/json/pointer.ts";
-import { locationIn, type Manifest } from "../../model/manifest.ts";
-import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
-import { describeSecret, isSecretReference, Secret, type SecretReference, secretKey } from "../../model/settings/secret.ts";
-import { andMore } from "../../text/lists.ts";
+import type { Address } from "../../base/model/address.ts";
+import { defined, isObject } from "../../base/model/json/json.ts";
+import { toPointer } from "../../base/model/json/pointer.ts";
+import { locationIn, type Manifest } from "../../base/model/manifest.ts";
+import { type Problem, problemAt, type SourceLocation } from "../../base/model/problem.ts";
+import { describeSecret, isSecretReference, Secret, type SecretReference, secretKey } from "../../base/model/settings/secret.ts";
+import { andMore } from "../../base/text/lists.ts";
 import { fault, readSecretText, type SecretFault, type SecretOptions } from "./source.ts";
 
 interface ResolvedSecrets {

@@ -1,10 +1,10 @@
 import { open } from "node:fs/promises";
 import { delimiter, resolve } from "node:path";
-import { errorCode } from "../../model/errors.ts";
-import { own } from "../../model/json/json.ts";
-import { allowPathVariable, isPullRequestJob } from "../../model/settings/env.ts";
-import type { SecretSource } from "../../model/settings/secret.ts";
-import type { Code } from "../../model/titles.ts";
+import { errorCode } from "../../base/model/errors.ts";
+import { own } from "../../base/model/json/json.ts";
+import { allowPathVariable, isPullRequestJob } from "../../base/model/settings/env.ts";
+import type { SecretSource } from "../../base/model/settings/secret.ts";
+import type { Code } from "../../base/model/titles.ts";
 import { boundaryOf, outsideMessage } from "../boundary.ts";
 
 export interface SecretOptions {

@@ -3,7 +3,7 @@ import { fsync, type Stats } from "node:fs";
 import { type FileHandle, open, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { isDevice } from "../../text/paths.ts";
+import { isDevice } from "../../base/text/paths.ts";
 import { isErrno, unlessMissing } from "./fs-errors.ts";
 
 // Not the package write-file-atomic: on a full disk it treats a short write as complete, renames the

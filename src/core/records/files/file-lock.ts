@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { constants, copyFile, link, lstat, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject, own } from "../../model/json/json.ts";
-import { parseJson } from "../../model/json/parse.ts";
-import { spread } from "../../model/runtime/clock.ts";
+import { isObject, own } from "../../base/model/json/json.ts";
+import { parseJson } from "../../base/model/json/parse.ts";
+import { spread } from "../../base/model/runtime/clock.ts";
 import { type HolderProcess, hasEnded, isRunning, thisHolder, toHolder } from "../process-identity.ts";
 import { isErrno, unlessMissing } from "./fs-errors.ts";
 

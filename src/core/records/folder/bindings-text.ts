@@ -1,11 +1,11 @@
-import { type Address, type Binding, type Bindings, byText, parseAddress } from "../../model/address.ts";
-import { DimsyncError } from "../../model/errors.ts";
-import { isObject, own } from "../../model/json/json.ts";
-import { toPointer } from "../../model/json/pointer.ts";
-import { lineAndColumn } from "../../text/lines.ts";
-import { positionsIn } from "../../yaml/positions.ts";
-import { doubleQuoted, keyYaml } from "../../yaml/print.ts";
-import { read } from "../../yaml/read.ts";
+import { type Address, type Binding, type Bindings, byText, parseAddress } from "../../base/model/address.ts";
+import { DimsyncError } from "../../base/model/errors.ts";
+import { isObject, own } from "../../base/model/json/json.ts";
+import { toPointer } from "../../base/model/json/pointer.ts";
+import { lineAndColumn } from "../../base/text/lines.ts";
+import { positionsIn } from "../../base/yaml/positions.ts";
+import { doubleQuoted, keyYaml } from "../../base/yaml/print.ts";
+import { read } from "../../base/yaml/read.ts";
 import { sharedId } from "../facts.ts";
 import { duplicateBinding } from "../store-errors.ts";
 

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Address, Binding, Bindings } from "../../model/address.ts";
-import { DimsyncError } from "../../model/errors.ts";
-import { sameJson } from "../../model/json/json.ts";
+import type { Address, Binding, Bindings } from "../../base/model/address.ts";
+import { DimsyncError } from "../../base/model/errors.ts";
+import { sameJson } from "../../base/model/json/json.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import { withFileLock } from "../files/file-lock.ts";
 import { isErrno, reasonOf } from "../files/fs-errors.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Bindings } from "../../model/address.ts";
-import { DimsyncError } from "../../model/errors.ts";
+import type { Bindings } from "../../base/model/address.ts";
+import { DimsyncError } from "../../base/model/errors.ts";
 import { bindingChanges, emptyContent } from "../facts.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import { withFileLock } from "../files/file-lock.ts";

@@ -1,7 +1,7 @@
-import { type GitPlace, talkToGit } from "../../git/process.ts";
-import { DimsyncError } from "../../model/errors.ts";
-import type { Environment } from "../../model/settings/env.ts";
-import { visible } from "../../text/control-characters.ts";
+import { type GitPlace, talkToGit } from "../../base/git/process.ts";
+import { DimsyncError } from "../../base/model/errors.ts";
+import type { Environment } from "../../base/model/settings/env.ts";
+import { visible } from "../../base/text/control-characters.ts";
 import type { Next } from "../shared/store.ts";
 import { printRecords } from "../text.ts";
 import type { RecordsRepository } from "./repository.ts";

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
-import { GitError, gitText } from "../../git/process.ts";
-import { temporaryFolder } from "../../git/temporary-folder.ts";
+import { GitError, gitText } from "../../base/git/process.ts";
+import { temporaryFolder } from "../../base/git/temporary-folder.ts";
 import type { PastWrite, Records } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { SharedStore, WriteOutcome } from "../shared/store.ts";

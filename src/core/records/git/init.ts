@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { relative, sep } from "node:path";
-import { GitError } from "../../git/process.ts";
-import { repositoryTop } from "../../git/top.ts";
-import { DimsyncError } from "../../model/errors.ts";
+import { GitError } from "../../base/git/process.ts";
+import { repositoryTop } from "../../base/git/top.ts";
+import { DimsyncError } from "../../base/model/errors.ts";
 import { emptyContent } from "../facts.ts";
 import { ContentError } from "../readers.ts";
 import { recordsRefused, recordsUnclear, recordsUnreadable } from "../store-errors.ts";

@@ -1,6 +1,6 @@
-import { GitError } from "../../git/process.ts";
-import { isDenied } from "../../git/refusals.ts";
-import { exponentialMs, spread } from "../../model/runtime/clock.ts";
+import { GitError } from "../../base/git/process.ts";
+import { isDenied } from "../../base/git/refusals.ts";
+import { exponentialMs, spread } from "../../base/model/runtime/clock.ts";
 import type { LeaseClock } from "../lease.ts";
 import type { RecordsRepository } from "./repository.ts";
 

@@ -1,4 +1,4 @@
-import { GitError } from "../../git/process.ts";
+import { GitError } from "../../base/git/process.ts";
 import type { StoreCondition, StoreFault } from "../records.ts";
 import { type GitStore, type GitStoreOptions, loadTip, openStore } from "./store.ts";
 

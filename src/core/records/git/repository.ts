@@ -3,11 +3,11 @@ import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { mkdtemp, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "../../git/process.ts";
-import { type CheckoutSettings, type Connection, checkoutSettings, findRemote, handedOn } from "../../git/remote.ts";
-import { removeAbandoned } from "../../git/temporary-folder.ts";
-import { repositoryTop } from "../../git/top.ts";
-import type { Environment } from "../../model/settings/env.ts";
+import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "../../base/git/process.ts";
+import { type CheckoutSettings, type Connection, checkoutSettings, findRemote, handedOn } from "../../base/git/remote.ts";
+import { removeAbandoned } from "../../base/git/temporary-folder.ts";
+import { repositoryTop } from "../../base/git/top.ts";
+import type { Environment } from "../../base/model/settings/env.ts";
 import { writeAtomic } from "../files/atomic.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { GitError } from "../../git/process.ts";
-import { isHopeless } from "../../git/refusals.ts";
-import { DimsyncError } from "../../model/errors.ts";
-import { exponentialMs } from "../../model/runtime/clock.ts";
-import type { Environment } from "../../model/settings/env.ts";
+import { GitError } from "../../base/git/process.ts";
+import { isHopeless } from "../../base/git/refusals.ts";
+import { DimsyncError } from "../../base/model/errors.ts";
+import { exponentialMs } from "../../base/model/runtime/clock.ts";
+import type { Environment } from "../../base/model/settings/env.ts";
 import { type LeaseClock, systemClock } from "../lease.ts";
 import { ContentError } from "../readers.ts";
 import type { RecordsContent, Version } from "../shared/store.ts";

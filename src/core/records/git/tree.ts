@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { GitError, type GitPlace, type GitTalk, talkToGit } from "../../git/process.ts";
+import { GitError, type GitPlace, type GitTalk, talkToGit } from "../../base/git/process.ts";
 import { ContentError } from "../readers.ts";
 
 // The tree of a commit has two files: `records`, the text (text.ts), and `seal`, if there is a key.

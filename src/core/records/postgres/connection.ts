@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryResult } from "pg";
-import { getOrAdd } from "../../model/maps.ts";
-import { isLoopback } from "../../model/settings/base-url.ts";
+import { getOrAdd } from "../../base/model/maps.ts";
+import { isLoopback } from "../../base/model/settings/base-url.ts";
 import { withStoredText } from "./stored-text.ts";
 
 /** The part of a result that is used. */

@@ -1,4 +1,4 @@
-import { andMore } from "../../text/lists.ts";
+import { andMore } from "../../base/text/lists.ts";
 import type { StoreCondition, StoreFault } from "../records.ts";
 import { recordsUnreadable, type StorePlace } from "../store-errors.ts";
 import { type Connections, openDatabase, weakTls, wordsOf } from "./connection.ts";

@@ -1,4 +1,4 @@
-import { DimsyncError } from "../../model/errors.ts";
+import { DimsyncError } from "../../base/model/errors.ts";
 import { heldLease, newToken } from "../lease.ts";
 import { isGone } from "../process-identity.ts";
 import type { BeginOptions, Lease, RecordsRun, UnlockedRun } from "../records.ts";

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { parseJson } from "../../model/json/parse.ts";
+import { parseJson } from "../../base/model/json/parse.ts";
 import type { Fact } from "../facts.ts";
 import { syncFile, syncFolder } from "../files/atomic.ts";
 import { isErrno } from "../files/fs-errors.ts";

@@ -1,5 +1,5 @@
-import { visible } from "../../text/control-characters.ts";
-import { counted } from "../../text/counts.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { counted } from "../../base/text/counts.ts";
 import { admissible, type Fact, withFacts } from "../facts.ts";
 import type { Instant } from "../lease.ts";
 import { holderText, thisHolder } from "../process-identity.ts";

@@ -1,4 +1,4 @@
-import { visible } from "../../text/control-characters.ts";
+import { visible } from "../../base/text/control-characters.ts";
 import { withFacts } from "../facts.ts";
 import { heldLease, newToken } from "../lease.ts";
 import type { Lease, MaintenanceHold, Records, StoreName } from "../records.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { DimsyncError } from "../../model/errors.ts";
-import { shellWord } from "../../text/shell.ts";
+import { DimsyncError } from "../../base/model/errors.ts";
+import { shellWord } from "../../base/text/shell.ts";
 import { type Fact, otherWithId } from "../facts.ts";
 import { reasonOf } from "../files/fs-errors.ts";
 import { type Instant, refuseStale } from "../lease.ts";

@@ -1,4 +1,4 @@
-import { DimsyncError } from "../../model/errors.ts";
+import { DimsyncError } from "../../base/model/errors.ts";
 import { admissible, type Fact, planWouldDiffer, withFacts } from "../facts.ts";
 import { heldLease } from "../lease.ts";
 import type { RecordsState, UnlockedRun } from "../records.ts";

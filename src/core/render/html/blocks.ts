@@ -1,5 +1,5 @@
-import { counted } from "../../text/counts.ts";
-import { moreOf } from "../../text/lists.ts";
+import { counted } from "../../base/text/counts.ts";
+import { moreOf } from "../../base/text/lists.ts";
 import { type Entry, filledColumns, type Line, type Section, type Span, textOf, withGaps } from "../blocks.ts";
 import { type ChangeLine, changeLines } from "../report/changes.ts";
 import type { Words } from "../report/words.ts";

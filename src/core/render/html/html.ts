@@ -1,6 +1,6 @@
-import { visible } from "../../text/control-characters.ts";
-import type { ListOptions } from "../../text/lists.ts";
-import { moreOf } from "../../text/lists.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import type { ListOptions } from "../../base/text/lists.ts";
+import { moreOf } from "../../base/text/lists.ts";
 import type { Tone } from "../blocks.ts";
 
 const markup: unique symbol = Symbol("markup");

@@ -1,4 +1,4 @@
-import { counted } from "../../text/counts.ts";
+import { counted } from "../../base/text/counts.ts";
 import { isBelow, type Table } from "../blocks.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { timeText } from "../report/attribution.ts";

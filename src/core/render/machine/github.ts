@@ -1,10 +1,10 @@
-import { combineExits } from "../../model/exit.ts";
-import { defined } from "../../model/json/json.ts";
-import { placeText, type Severity } from "../../model/problem.ts";
-import { visible } from "../../text/control-characters.ts";
-import { grouped, moreOf } from "../../text/lists.ts";
-import { errorsFirst, severities } from "../../text/signs.ts";
-import { withoutCommands, workflowCommand } from "../../text/workflow-commands.ts";
+import { combineExits } from "../../base/model/exit.ts";
+import { defined } from "../../base/model/json/json.ts";
+import { placeText, type Severity } from "../../base/model/problem.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { grouped, moreOf } from "../../base/text/lists.ts";
+import { errorsFirst, severities } from "../../base/text/signs.ts";
+import { withoutCommands, workflowCommand } from "../../base/text/workflow-commands.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { renderMarkdown } from "../markdown/index.ts";
 import { type Finding, findingsOf } from "../report/findings.ts";

@@ -1,4 +1,4 @@
-import { visible } from "../../text/control-characters.ts";
+import { visible } from "../../base/text/control-characters.ts";
 
 type Labels = Readonly<Record<string, string>>;
 export type Sample = readonly [labels: Labels, value: number];

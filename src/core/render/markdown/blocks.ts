@@ -1,4 +1,4 @@
-import { joinParts, moreOf } from "../../text/lists.ts";
+import { joinParts, moreOf } from "../../base/text/lists.ts";
 import { type Entry, filledColumns, type Line, lineText, type Row, type Section, type Span, type Table, textOf } from "../blocks.ts";
 import { type Detail, listed, mostRows } from "./budget.ts";
 import { code, details, fenced, htmlCode, prose, table } from "./escape.ts";

@@ -1,5 +1,5 @@
-import { groupBy } from "../../model/maps.ts";
-import { moreOf } from "../../text/lists.ts";
+import { groupBy } from "../../base/model/maps.ts";
+import { moreOf } from "../../base/text/lists.ts";
 
 /** The levels of detail, from most to least. */
 export type Detail = "full" | "short" | "brief" | "counts";

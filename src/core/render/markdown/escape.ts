@@ -1,4 +1,4 @@
-import { visible } from "../../text/control-characters.ts";
+import { visible } from "../../base/text/control-characters.ts";
 
 // Names come from databases and manifests: they can contain pipes, backticks, HTML, @mentions,
 // #references and links, which must not take effect.

@@ -1,8 +1,8 @@
-import type { GuardFinding } from "../../model/findings.ts";
-import { capitalized } from "../../text/describe.ts";
-import { joinParts, moreOf } from "../../text/lists.ts";
-import { spaced } from "../../text/paths.ts";
-import { cutMiddle } from "../../text/values.ts";
+import type { GuardFinding } from "../../base/model/findings.ts";
+import { capitalized } from "../../base/text/describe.ts";
+import { joinParts, moreOf } from "../../base/text/lists.ts";
+import { spaced } from "../../base/text/paths.ts";
+import { cutMiddle } from "../../base/text/values.ts";
 import { isBelow } from "../blocks.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { guardText, liftReason } from "../report/refusals.ts";

@@ -1,6 +1,6 @@
-import type { Attribution, Change, Origin, ReadyStep } from "../../model/plan.ts";
-import { visible } from "../../text/control-characters.ts";
-import { joinParts } from "../../text/lists.ts";
+import type { Attribution, Change, Origin, ReadyStep } from "../../base/model/plan.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { joinParts } from "../../base/text/lists.ts";
 
 /** A difference with its origin and who made it, or an object with an event about it; as far as they are known. */
 export type Traced = Pick<Change, "origin" | "attribution"> &

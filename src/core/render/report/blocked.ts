@@ -1,7 +1,7 @@
-import { isRelation, kindOf, schemasKind } from "../../model/address.ts";
-import { type Step, type Why, whyOf } from "../../model/plan.ts";
-import { counted } from "../../text/counts.ts";
-import { andMore, grouped } from "../../text/lists.ts";
+import { isRelation, kindOf, schemasKind } from "../../base/model/address.ts";
+import { type Step, type Why, whyOf } from "../../base/model/plan.ts";
+import { counted } from "../../base/text/counts.ts";
+import { andMore, grouped } from "../../base/text/lists.ts";
 
 /** More than this many objects that are blocked for the same reason are combined into one entry. */
 export const mostAlone = 3;

@@ -1,9 +1,9 @@
-import { byText, integrationOfSchemas, kindOf, objectAddress, schemasKind } from "../../model/address.ts";
-import { eachChange, isOfNodes, isOutside, sizeOf } from "../../model/changes.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../model/json/json.ts";
-import { toPointer } from "../../model/json/pointer.ts";
-import { getOrAdd } from "../../model/maps.ts";
-import { eachNode, levelOf, nodeLists, nodePointer } from "../../model/nodes.ts";
+import { byText, integrationOfSchemas, kindOf, objectAddress, schemasKind } from "../../base/model/address.ts";
+import { eachChange, isOfNodes, isOutside, sizeOf } from "../../base/model/changes.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../base/model/json/json.ts";
+import { toPointer } from "../../base/model/json/pointer.ts";
+import { getOrAdd } from "../../base/model/maps.ts";
+import { eachNode, levelOf, nodeLists, nodePointer } from "../../base/model/nodes.ts";
 import {
   type Cause,
   type Change,
@@ -13,16 +13,16 @@ import {
   type NodeChanges,
   type ReadyStep,
   type Step,
-} from "../../model/plan.ts";
-import { placeText } from "../../model/problem.ts";
-import { isSecretReference } from "../../model/settings/secret.ts";
-import { visible } from "../../text/control-characters.ts";
-import { counted } from "../../text/counts.ts";
-import { ruleText } from "../../text/describe.ts";
-import { andMore, grouped, joinParts } from "../../text/lists.ts";
-import { nameText, type PathText, pathText, wholePath } from "../../text/paths.ts";
-import { actionSigns } from "../../text/signs.ts";
-import { valueAt } from "../../text/values.ts";
+} from "../../base/model/plan.ts";
+import { placeText } from "../../base/model/problem.ts";
+import { isSecretReference } from "../../base/model/settings/secret.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { counted } from "../../base/text/counts.ts";
+import { ruleText } from "../../base/text/describe.ts";
+import { andMore, grouped, joinParts } from "../../base/text/lists.ts";
+import { nameText, type PathText, pathText, wholePath } from "../../base/text/paths.ts";
+import { actionSigns } from "../../base/text/signs.ts";
+import { valueAt } from "../../base/text/values.ts";
 import { code, type Entry, id, type Line, listLine, muted, name, ref, type Section, type Tone, word } from "../blocks.ts";
 import { attributionText, type Traced } from "./attribution.ts";
 import { isAlarm, type Words } from "./words.ts";

@@ -1,7 +1,7 @@
-import type { ExitCode } from "../../model/exit.ts";
-import type { Plan, Result } from "../../model/plan.ts";
-import { visible } from "../../text/control-characters.ts";
-import { enumerate } from "../../text/describe.ts";
+import type { ExitCode } from "../../base/model/exit.ts";
+import type { Plan, Result } from "../../base/model/plan.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { enumerate } from "../../base/text/describe.ts";
 
 /** "Exit 3 (maxCreates, changes): the guard maxCreates refuses and there are changes."; "" for 0. Each reason is explained. */
 export function exitText({ exit, kind, guards }: Plan | Result): string {

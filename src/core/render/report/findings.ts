@@ -1,8 +1,8 @@
-import { objectAddress } from "../../model/address.ts";
-import { changeCount, firstChange, isOutside } from "../../model/changes.ts";
-import type { NeverReviewed } from "../../model/columns.ts";
-import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
-import { defined } from "../../model/json/json.ts";
+import { objectAddress } from "../../base/model/address.ts";
+import { changeCount, firstChange, isOutside } from "../../base/model/changes.ts";
+import type { NeverReviewed } from "../../base/model/columns.ts";
+import type { GuardFinding, PolicyFinding } from "../../base/model/findings.ts";
+import { defined } from "../../base/model/json/json.ts";
 import {
   type Change,
   type ChangeGroup,
@@ -16,15 +16,15 @@ import {
   type Step,
   stepsOf,
   whyOf,
-} from "../../model/plan.ts";
-import type { Diagnostic, Severity } from "../../model/problem.ts";
-import { visible } from "../../text/control-characters.ts";
-import { counted } from "../../text/counts.ts";
-import { andMore, joinParts } from "../../text/lists.ts";
-import { neverReviewedText } from "../../text/never-reviewed.ts";
-import { pathText, spaced, wholePath } from "../../text/paths.ts";
-import { errorsFirst } from "../../text/signs.ts";
-import { valueAt } from "../../text/values.ts";
+} from "../../base/model/plan.ts";
+import type { Diagnostic, Severity } from "../../base/model/problem.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { counted } from "../../base/text/counts.ts";
+import { andMore, joinParts } from "../../base/text/lists.ts";
+import { neverReviewedText } from "../../base/text/never-reviewed.ts";
+import { pathText, spaced, wholePath } from "../../base/text/paths.ts";
+import { errorsFirst } from "../../base/text/signs.ts";
+import { valueAt } from "../../base/text/values.ts";
 import type { Document } from "../document.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
 import { type ChangeRow, changeRows } from "./changes.ts";

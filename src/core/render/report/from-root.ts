@@ -1,4 +1,4 @@
-import type { ChangeGroup } from "../../model/plan.ts";
+import type { ChangeGroup } from "../../base/model/plan.ts";
 import type { Document, RenderOptions } from "../document.ts";
 
 type Prefix = RenderOptions["filePrefix"];

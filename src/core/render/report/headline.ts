@@ -1,9 +1,9 @@
-import { changeCount, eachChange, isOutside } from "../../model/changes.ts";
-import { type Change, isOfRelation, type Plan, type ReadyStep, readySteps, stepsOf } from "../../model/plan.ts";
-import { visible } from "../../text/control-characters.ts";
-import { counted, countList } from "../../text/counts.ts";
-import { joinParts } from "../../text/lists.ts";
-import { pathText } from "../../text/paths.ts";
+import { changeCount, eachChange, isOutside } from "../../base/model/changes.ts";
+import { type Change, isOfRelation, type Plan, type ReadyStep, readySteps, stepsOf } from "../../base/model/plan.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { counted, countList } from "../../base/text/counts.ts";
+import { joinParts } from "../../base/text/lists.ts";
+import { pathText } from "../../base/text/paths.ts";
 import { actorText, timeText } from "./attribution.ts";
 import { integrationOf } from "./changes.ts";
 import { openFindings } from "./policies.ts";

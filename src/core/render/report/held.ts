@@ -1,7 +1,7 @@
-import { changeCount } from "../../model/changes.ts";
-import type { Step } from "../../model/plan.ts";
-import { counted } from "../../text/counts.ts";
-import { andMore, joinParts } from "../../text/lists.ts";
+import { changeCount } from "../../base/model/changes.ts";
+import type { Step } from "../../base/model/plan.ts";
+import { counted } from "../../base/text/counts.ts";
+import { andMore, joinParts } from "../../base/text/lists.ts";
 import { muted, name, type Section } from "../blocks.ts";
 import { isAlarm } from "./words.ts";
 

@@ -1,7 +1,7 @@
-import { changeCount, firstChange } from "../../model/changes.ts";
-import { type Origin, type Plan, type ReadyStep, readySteps, stepsOf } from "../../model/plan.ts";
-import { counted } from "../../text/counts.ts";
-import { shellWord } from "../../text/shell.ts";
+import { changeCount, firstChange } from "../../base/model/changes.ts";
+import { type Origin, type Plan, type ReadyStep, readySteps, stepsOf } from "../../base/model/plan.ts";
+import { counted } from "../../base/text/counts.ts";
+import { shellWord } from "../../base/text/shell.ts";
 import { type Entry, link, type Section } from "../blocks.ts";
 import type { DriftLinks, RenderOptions } from "../document.ts";
 

@@ -1,10 +1,10 @@
-import { firstChange, notKeptValues } from "../../model/changes.ts";
-import { fromPointer } from "../../model/json/pointer.ts";
-import type { NotKept, Step } from "../../model/plan.ts";
-import { counted } from "../../text/counts.ts";
-import { andMore, grouped } from "../../text/lists.ts";
-import { spaced, wholePath } from "../../text/paths.ts";
-import { valueAt } from "../../text/values.ts";
+import { firstChange, notKeptValues } from "../../base/model/changes.ts";
+import { fromPointer } from "../../base/model/json/pointer.ts";
+import type { NotKept, Step } from "../../base/model/plan.ts";
+import { counted } from "../../base/text/counts.ts";
+import { andMore, grouped } from "../../base/text/lists.ts";
+import { spaced, wholePath } from "../../base/text/paths.ts";
+import { valueAt } from "../../base/text/values.ts";
 import { muted, name, type Section } from "../blocks.ts";
 
 /** Desired values that the service does not keep, with one entry for each object. */

@@ -1,10 +1,20 @@
-import { kindOf } from "../../model/address.ts";
-import { type Action, endedSteps, isDeclined, outcomeOf, type Result, type Step, type StepEnd, stepsOf, whyOf } from "../../model/plan.ts";
-import { visible } from "../../text/control-characters.ts";
-import { countList } from "../../text/counts.ts";
-import { andMore, grouped } from "../../text/lists.ts";
-import { resolveChoices } from "../../text/shell.ts";
-import { outcomeSigns } from "../../text/signs.ts";
+import { kindOf } from "../../base/model/address.ts";
+import {
+  type Action,
+  endedSteps,
+  isDeclined,
+  outcomeOf,
+  type Result,
+  type Step,
+  type StepEnd,
+  stepsOf,
+  whyOf,
+} from "../../base/model/plan.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { countList } from "../../base/text/counts.ts";
+import { andMore, grouped } from "../../base/text/lists.ts";
+import { resolveChoices } from "../../base/text/shell.ts";
+import { outcomeSigns } from "../../base/text/signs.ts";
 import { code, type Entry, id, muted, name, type Section, type Tone, word } from "../blocks.ts";
 import { mostAlone } from "./blocked.ts";
 

@@ -1,10 +1,10 @@
+import type { PolicyFinding, UsedExemption } from "../../base/model/findings.ts";
+import { placeText } from "../../base/model/problem.ts";
+import { counted } from "../../base/text/counts.ts";
+import { grouped, joinParts } from "../../base/text/lists.ts";
+import { pathText, wholePath } from "../../base/text/paths.ts";
+import { errorsFirst, severitySigns } from "../../base/text/signs.ts";
 import { policyAddress } from "../../kinds/manifests.ts";
-import type { PolicyFinding, UsedExemption } from "../../model/findings.ts";
-import { placeText } from "../../model/problem.ts";
-import { counted } from "../../text/counts.ts";
-import { grouped, joinParts } from "../../text/lists.ts";
-import { pathText, wholePath } from "../../text/paths.ts";
-import { errorsFirst, severitySigns } from "../../text/signs.ts";
 import { code, type Entry, type Line, muted, name, place, type Row, type Section, word } from "../blocks.ts";
 import type { Document } from "../document.ts";
 import { severityTones } from "./words.ts";

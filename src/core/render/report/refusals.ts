@@ -1,9 +1,9 @@
-import type { GuardFinding } from "../../model/findings.ts";
-import type { Plan } from "../../model/plan.ts";
-import { visible } from "../../text/control-characters.ts";
-import { counted } from "../../text/counts.ts";
-import { enumerate } from "../../text/describe.ts";
-import { andMore, joinParts } from "../../text/lists.ts";
+import type { GuardFinding } from "../../base/model/findings.ts";
+import type { Plan } from "../../base/model/plan.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { counted } from "../../base/text/counts.ts";
+import { enumerate } from "../../base/text/describe.ts";
+import { andMore, joinParts } from "../../base/text/lists.ts";
 import type { Words } from "./words.ts";
 
 /** One reason why apply refuses a plan. */

@@ -1,8 +1,8 @@
-import { endedSteps, type Plan, readySteps, type Step, stepsOf, type Validation } from "../../model/plan.ts";
-import { visible } from "../../text/control-characters.ts";
-import { counted } from "../../text/counts.ts";
-import { joinParts, targetList } from "../../text/lists.ts";
-import { severities } from "../../text/signs.ts";
+import { endedSteps, type Plan, readySteps, type Step, stepsOf, type Validation } from "../../base/model/plan.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { counted } from "../../base/text/counts.ts";
+import { joinParts, targetList } from "../../base/text/lists.ts";
+import { severities } from "../../base/text/signs.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { targetPlace } from "./from-root.ts";
 import { contentText } from "./headline.ts";

@@ -1,11 +1,11 @@
+import { byText } from "../../base/model/address.ts";
+import { type Plan, type UnmanagedTable, unmanagedObjects } from "../../base/model/plan.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { counted, countList } from "../../base/text/counts.ts";
+import { enumerate } from "../../base/text/describe.ts";
+import { andMore, grouped } from "../../base/text/lists.ts";
+import { nameText } from "../../base/text/paths.ts";
 import { kinds } from "../../kinds/index.ts";
-import { byText } from "../../model/address.ts";
-import { type Plan, type UnmanagedTable, unmanagedObjects } from "../../model/plan.ts";
-import { visible } from "../../text/control-characters.ts";
-import { counted, countList } from "../../text/counts.ts";
-import { enumerate } from "../../text/describe.ts";
-import { andMore, grouped } from "../../text/lists.ts";
-import { nameText } from "../../text/paths.ts";
 import { code, type Entry, id, muted, name, type Row, type Section } from "../blocks.ts";
 import { integrationOf } from "./changes.ts";
 

@@ -1,12 +1,12 @@
+import { integrationOfSchemas, parseAddress } from "../../base/model/address.ts";
+import { changeCount, isOutside, resyncedTables } from "../../base/model/changes.ts";
+import type { GuardFinding, GuardName, PolicyFinding } from "../../base/model/findings.ts";
+import { own } from "../../base/model/json/json.ts";
+import { fromPointer } from "../../base/model/json/pointer.ts";
+import { type Plan, readySteps } from "../../base/model/plan.ts";
+import { counted } from "../../base/text/counts.ts";
+import { inlineYaml } from "../../base/yaml/print.ts";
 import { policyAddress } from "../../kinds/manifests.ts";
-import { integrationOfSchemas, parseAddress } from "../../model/address.ts";
-import { changeCount, isOutside, resyncedTables } from "../../model/changes.ts";
-import type { GuardFinding, GuardName, PolicyFinding } from "../../model/findings.ts";
-import { own } from "../../model/json/json.ts";
-import { fromPointer } from "../../model/json/pointer.ts";
-import { type Plan, readySteps } from "../../model/plan.ts";
-import { counted } from "../../text/counts.ts";
-import { inlineYaml } from "../../yaml/print.ts";
 
 /** What lets apply run a refused plan, other than a change of the manifests. */
 export interface WayOut {

@@ -1,5 +1,5 @@
-import type { Change } from "../../model/plan.ts";
-import type { Severity } from "../../model/problem.ts";
+import type { Change } from "../../base/model/plan.ts";
+import type { Severity } from "../../base/model/problem.ts";
 import type { Tone } from "../blocks.ts";
 import type { Document } from "../document.ts";
 

@@ -1,8 +1,8 @@
-import type { Diagnostic } from "../../model/problem.ts";
-import { visible } from "../../text/control-characters.ts";
-import { moreOf } from "../../text/lists.ts";
-import { cutMiddle, valueLines } from "../../text/values.ts";
-import { widthOf } from "../../text/width.ts";
+import type { Diagnostic } from "../../base/model/problem.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { moreOf } from "../../base/text/lists.ts";
+import { cutMiddle, valueLines } from "../../base/text/values.ts";
+import { widthOf } from "../../base/text/width.ts";
 import {
   type Entry,
   filledColumns,

@@ -1,4 +1,4 @@
-import { cutMiddle } from "../../text/values.ts";
+import { cutMiddle } from "../../base/text/values.ts";
 import type { ChangeLine } from "../report/changes.ts";
 import type { Words } from "../report/words.ts";
 import { type Cell, cell, joined, type Screen, tableLines } from "./layout.ts";

@@ -1,5 +1,5 @@
-import { visible } from "../../text/control-characters.ts";
-import { joinParts } from "../../text/lists.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { joinParts } from "../../base/text/lists.ts";
 import type { Section } from "../blocks.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { hasTargets, targetTable } from "../report/targets.ts";

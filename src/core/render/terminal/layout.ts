@@ -1,6 +1,6 @@
 import picocolors from "picocolors";
-import { visible } from "../../text/control-characters.ts";
-import { widthOf } from "../../text/width.ts";
+import { visible } from "../../base/text/control-characters.ts";
+import { widthOf } from "../../base/text/width.ts";
 import type { RenderOptions } from "../document.ts";
 
 /** The properties of the terminal. */

@@ -1,7 +1,7 @@
-import type { AnsweredCall } from "../../model/decode.ts";
-import { memberOf, objectOf, optionalFlagOf, optionalTextOf, type ResponsePart } from "../../model/decode.ts";
-import { defined, emptyRecord, isObject } from "../../model/json/json.ts";
-import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
+import type { AnsweredCall } from "../../base/model/decode.ts";
+import { memberOf, objectOf, optionalFlagOf, optionalTextOf, type ResponsePart } from "../../base/model/decode.ts";
+import { defined, emptyRecord, isObject } from "../../base/model/json/json.ts";
+import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../base/model/live.ts";
 
 /*
  * A schema map can have a hundred thousand columns, and nearly always it already has the form of the

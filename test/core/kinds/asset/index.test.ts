@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { Binding } from "../../../../src/core/base/model/address.ts";
+import type { AssetSpec, Manifest } from "../../../../src/core/base/model/manifest.ts";
 import { kindNamed } from "../../../../src/core/kinds/index.ts";
 import { leafDigests } from "../../../../src/core/kinds/leaves.ts";
 import type { LiveAsset } from "../../../../src/core/kinds/lists.ts";
-import type { Binding } from "../../../../src/core/model/address.ts";
-import type { AssetSpec, Manifest } from "../../../../src/core/model/manifest.ts";
 import { seedAccount } from "../../../../src/embedded/index.ts";
 import {
   accountViewOf,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { Binding } from "../../../../src/core/base/model/address.ts";
+import type { LiveIntegration } from "../../../../src/core/base/model/live.ts";
+import type { IntegrationCreate, IntegrationSource, IntegrationSpec, Manifest } from "../../../../src/core/base/model/manifest.ts";
 import { integration } from "../../../../src/core/kinds/integration/index.ts";
 import { leafDigests } from "../../../../src/core/kinds/leaves.ts";
-import type { Binding } from "../../../../src/core/model/address.ts";
-import type { LiveIntegration } from "../../../../src/core/model/live.ts";
-import type { IntegrationCreate, IntegrationSource, IntegrationSpec, Manifest } from "../../../../src/core/model/manifest.ts";
 import {
   accountViewOf,
   foundIn,

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import type { LiveIntegration } from "../../../../src/core/base/model/live.ts";
+import type { IntegrationSettings, Manifest } from "../../../../src/core/base/model/manifest.ts";
 import { integration } from "../../../../src/core/kinds/integration/index.ts";
 import type { Account } from "../../../../src/core/kinds/kind.ts";
 import { settings } from "../../../../src/core/kinds/lists.ts";
-import type { LiveIntegration } from "../../../../src/core/model/live.ts";
-import type { IntegrationSettings, Manifest } from "../../../../src/core/model/manifest.ts";
 import { accountViewOf, liveIntegration, requestsOf, resourceOf, type SmallAccount } from "../../../support/accounts/view.ts";
 
 const details = { replicationFrequency: "60", cronExpression: null, baseTime: null, destinationSchema: "orders", agentId: null };

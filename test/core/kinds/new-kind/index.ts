@@ -1,10 +1,10 @@
+import { idOf, memberOf, textOf } from "../../../../src/core/base/model/decode.ts";
+import { urlPath } from "../../../../src/core/base/model/json/pointer.ts";
+import { locationIn, type Manifest } from "../../../../src/core/base/model/manifest.ts";
+import type { DraftItem } from "../../../../src/core/base/model/plan.ts";
+import type { List } from "../../../../src/core/base/model/service.ts";
 import { bindItem, boundIdentity, goneObject } from "../../../../src/core/kinds/identity.ts";
 import { emptyDiff, type ImportedObjects, type Kind, type Unit } from "../../../../src/core/kinds/kind.ts";
-import { idOf, memberOf, textOf } from "../../../../src/core/model/decode.ts";
-import { urlPath } from "../../../../src/core/model/json/pointer.ts";
-import { locationIn, type Manifest } from "../../../../src/core/model/manifest.ts";
-import type { DraftItem } from "../../../../src/core/model/plan.ts";
-import type { List } from "../../../../src/core/model/service.ts";
 
 // The folder of a kind that test/core/kinds/new-kind.test.ts adds to the registry. endpoints.ts has its calls.
 

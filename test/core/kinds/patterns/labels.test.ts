@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { ColumnLabels, LabelledColumn, LabelPatterns } from "../../../../src/core/base/model/labels.ts";
+import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
 import { labelAmong, labelRoots, labelsOf, wantedLabels } from "../../../../src/core/kinds/patterns/labels.ts";
-import type { ColumnLabels, LabelledColumn, LabelPatterns } from "../../../../src/core/model/labels.ts";
-import type { LiveSchemas } from "../../../../src/core/model/live.ts";
 import { column, schema, table } from "../schema-config/fleet.ts";
 
 const origin = (text: string) => ({ text, place: { file: "c.yaml", document: 0, pointer: "" }, isInManifest: false });

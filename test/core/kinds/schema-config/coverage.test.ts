@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
+import type { SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
 import { tablesToRead, unmanagedTables } from "../../../../src/core/kinds/schema-config/coverage.ts";
-import type { LiveSchemas } from "../../../../src/core/model/live.ts";
-import type { SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
 import { config, rulesOf, schema, table } from "./fleet.ts";
 
 // Columns cost a request for each table, so only the necessary ones are read.

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { ColumnLabels, LabelledColumn } from "../../../../src/core/base/model/labels.ts";
+import type { SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
 import { labelRoots } from "../../../../src/core/kinds/patterns/labels.ts";
 import { tablesToRead } from "../../../../src/core/kinds/schema-config/coverage.ts";
-import type { ColumnLabels, LabelledColumn } from "../../../../src/core/model/labels.ts";
-import type { SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
 import { column, compareFleet, config, schema, shop, table } from "./fleet.ts";
 
 const place = { file: "personal.yaml", document: 0, pointer: "/spec/labels/0" };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { eachChange } from "../../../../src/core/model/changes.ts";
-import type { SchemaConfigSpec, SchemaRule } from "../../../../src/core/model/manifest.ts";
+import { eachChange } from "../../../../src/core/base/model/changes.ts";
+import type { SchemaConfigSpec, SchemaRule } from "../../../../src/core/base/model/manifest.ts";
 import { column, compareFleet, config, schema, shop, table } from "./fleet.ts";
 
 const off = { enabled: false } as const;

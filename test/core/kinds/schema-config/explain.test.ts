@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import type { Manifest, SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
 import { evaluate } from "../../../../src/core/kinds/schema-config/evaluate.ts";
 import { explain } from "../../../../src/core/kinds/schema-config/explain.ts";
 import type { RuleCache } from "../../../../src/core/kinds/schema-config/rules/rule-cache.ts";
-import type { Manifest, SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
 import { expand } from "../../../support/expand.ts";
 import { column, config, rulesOf, schema, shop, table } from "./fleet.ts";
 

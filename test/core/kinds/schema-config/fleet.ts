@@ -1,3 +1,8 @@
+import { eachChange } from "../../../../src/core/base/model/changes.ts";
+import type { LiveColumn, LiveIntegration, LiveSchema, LiveSchemas, LiveTable } from "../../../../src/core/base/model/live.ts";
+import type { Manifest, RuleSetSpec, SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
+import type { Problem } from "../../../../src/core/base/model/problem.ts";
+import type { Reads } from "../../../../src/core/base/model/service.ts";
 import { type Account, type DiffResult, emptyDiff } from "../../../../src/core/kinds/kind.ts";
 import { accountLists, indexed } from "../../../../src/core/kinds/lookup.ts";
 import { compileConfig, makeRuleProgram } from "../../../../src/core/kinds/schema-config/compiled-config.ts";
@@ -9,11 +14,6 @@ import type { UnitTally } from "../../../../src/core/kinds/schema-config/rules/r
 import { ruleWarnings } from "../../../../src/core/kinds/schema-config/rules/rule-warnings.ts";
 import type { SchemaConfigUnit } from "../../../../src/core/kinds/schema-config/units.ts";
 import { withIdentities } from "../../../../src/core/kinds/select.ts";
-import { eachChange } from "../../../../src/core/model/changes.ts";
-import type { LiveColumn, LiveIntegration, LiveSchema, LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts";
-import type { Manifest, RuleSetSpec, SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
-import type { Problem } from "../../../../src/core/model/problem.ts";
-import type { Reads } from "../../../../src/core/model/service.ts";
 import { nothingElse } from "../../../support/accounts/view.ts";
 
 // Valid accounts and manifests for tests of schema configurations; each test changes one thing.

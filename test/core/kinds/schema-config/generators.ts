@@ -1,5 +1,5 @@
-import type { LiveColumn, LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts";
-import type { SchemaConfigSpec, SchemaRule } from "../../../../src/core/model/manifest.ts";
+import type { LiveColumn, LiveSchemas, LiveTable } from "../../../../src/core/base/model/live.ts";
+import type { SchemaConfigSpec, SchemaRule } from "../../../../src/core/base/model/manifest.ts";
 import fc from "../../../support/fast-check.ts";
 import { column, schema, table } from "./fleet.ts";
 import type { Sets } from "./reference.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { compare } from "../../../../src/core/engine/compare.ts";
-import type { LiveSchemas } from "../../../../src/core/model/live.ts";
+import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
+import { compare } from "../../../../src/core/plan/compare.ts";
 import { comparingRun } from "../../../support/accounts/view.ts";
 import { accountViewOf, column, config, readsOf, schema, shop, table } from "./fleet.ts";
 

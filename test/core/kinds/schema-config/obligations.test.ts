@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { type KeptIntegration, type KeptTable, namesDigest } from "../../../../src/core/base/model/kept.ts";
+import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
+import type { SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
+import type { NodePath } from "../../../../src/core/base/model/nodes.ts";
 import type { Account } from "../../../../src/core/kinds/kind.ts";
 import { schemaConfig } from "../../../../src/core/kinds/schema-config/index.ts";
 import { obligationsOf, readableElsewhere } from "../../../../src/core/kinds/schema-config/obligations.ts";
 import type { SchemaConfigUnit } from "../../../../src/core/kinds/schema-config/units.ts";
 import { withIdentities } from "../../../../src/core/kinds/select.ts";
-import { type KeptIntegration, type KeptTable, namesDigest } from "../../../../src/core/model/kept.ts";
-import type { LiveSchemas } from "../../../../src/core/model/live.ts";
-import type { SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
-import type { NodePath } from "../../../../src/core/model/nodes.ts";
 import { accountViewOf, column, config, schema, table } from "./fleet.ts";
 
 // What became of the kept nodes of one integration: each row changes one thing of an account in which all of them hold.

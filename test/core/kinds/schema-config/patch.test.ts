@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
+import type { SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
+import type { Reads } from "../../../../src/core/base/model/service.ts";
 import type { Account } from "../../../../src/core/kinds/kind.ts";
 import { schemaConfig } from "../../../../src/core/kinds/schema-config/index.ts";
 import { smallerPatches } from "../../../../src/core/kinds/schema-config/patch.ts";
 import type { ObservedSchemas } from "../../../../src/core/kinds/schema-config/read.ts";
-import type { LiveSchemas } from "../../../../src/core/model/live.ts";
-import type { SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
-import type { Reads } from "../../../../src/core/model/service.ts";
 import { column, compareFleet, config, readsOf, schema, shop, table } from "./fleet.ts";
 
 const bodies = (spec: SchemaConfigSpec, live: LiveSchemas, patch: NonNullable<Account["patch"]>): readonly unknown[] =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Manifest, RuleSetSpec, SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
 import { ruleProblems } from "../../../../src/core/kinds/schema-config/compiled-config.ts";
-import type { Manifest, RuleSetSpec, SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
 import { column, compareFleet, config, ruleSet, schema, shop, table } from "./fleet.ts";
 
 const on = { enabled: true } as const;

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { fromPointer } from "../../../../src/core/base/model/json/pointer.ts";
+import type { LiveSchemas, LiveTable } from "../../../../src/core/base/model/live.ts";
+import type { SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
+import type { NodePath } from "../../../../src/core/base/model/nodes.ts";
 import { tablesToRead, unmanagedTables } from "../../../../src/core/kinds/schema-config/coverage.ts";
 import { evaluate } from "../../../../src/core/kinds/schema-config/evaluate.ts";
 import { explain } from "../../../../src/core/kinds/schema-config/explain.ts";
 import { patches, smallerPatches } from "../../../../src/core/kinds/schema-config/patch.ts";
 import type { RuleCache } from "../../../../src/core/kinds/schema-config/rules/rule-cache.ts";
 import { finishStats, type RunningStats } from "../../../../src/core/kinds/schema-config/rules/rule-stats.ts";
-import { fromPointer } from "../../../../src/core/model/json/pointer.ts";
-import type { LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts";
-import type { SchemaConfigSpec } from "../../../../src/core/model/manifest.ts";
-import type { NodePath } from "../../../../src/core/model/nodes.ts";
 import { expand } from "../../../support/expand.ts";
 import fc from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";

@@ -1,5 +1,5 @@
-import type { LiveColumn, LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts";
-import type { ColumnTree, RuleSetSpec, SchemaConfigSpec, SchemaMatch, SchemaRule } from "../../../../src/core/model/manifest.ts";
+import type { LiveColumn, LiveSchemas, LiveTable } from "../../../../src/core/base/model/live.ts";
+import type { ColumnTree, RuleSetSpec, SchemaConfigSpec, SchemaMatch, SchemaRule } from "../../../../src/core/base/model/manifest.ts";
 import { slowMatch } from "./slow-match.ts";
 
 // The semantics of rules (docs/schema-config.md), implemented as slowly and as literally as possible: every rule is compared with every node.

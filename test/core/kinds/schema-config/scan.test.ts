@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
+import type { NodePath } from "../../../../src/core/base/model/nodes.ts";
 import { managedAt, type Question, type ScannedNode, scan } from "../../../../src/core/kinds/schema-config/scan.ts";
-import type { LiveSchemas } from "../../../../src/core/model/live.ts";
-import type { NodePath } from "../../../../src/core/model/nodes.ts";
 import fc from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
 import { column, config, rulesOf, schema, table } from "./fleet.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Manifest, TagSpec } from "../../../../src/core/base/model/manifest.ts";
 import { kindNamed } from "../../../../src/core/kinds/index.ts";
 import { integrations, type LiveTag, tags, users } from "../../../../src/core/kinds/lists.ts";
-import type { Manifest, TagSpec } from "../../../../src/core/model/manifest.ts";
 import {
   accountViewOf,
   foundIn,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { ProblemsError } from "../../../../src/core/base/model/errors.ts";
 import { type LoadOptions, listTargets } from "../../../../src/core/manifests/project.ts";
-import { ProblemsError } from "../../../../src/core/model/errors.ts";
 import { writeProject } from "../../../support/project-folder.ts";
 import { config, headings, load, manifest } from "../project-on-disk.ts";
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { isObject } from "../../../../src/core/base/model/json/json.ts";
 import { manifestKinds } from "../../../../src/core/kinds/index.ts";
 import { schemaNames, schemaText } from "../../../../src/core/manifests/schema/lookup.ts";
-import { isObject } from "../../../../src/core/model/json/json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 const read = (name: string): Schema => JSON.parse(readFileSync(fileOf(name), "utf8"));

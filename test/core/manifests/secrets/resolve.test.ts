@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { type SecretReference, type SecretSource, secretKey } from "../../../../src/core/base/model/settings/secret.ts";
 import { resolveSecrets } from "../../../../src/core/manifests/secrets/resolve.ts";
-import { type SecretReference, type SecretSource, secretKey } from "../../../../src/core/model/settings/secret.ts";
 import { writeProject } from "../../../support/project-folder.ts";
 
 const canary = "canary-4711";

@@ -1,9 +1,9 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Binding } from "../../../../src/core/model/address.ts";
-import { parseAddress } from "../../../../src/core/model/address.ts";
-import { DimsyncError } from "../../../../src/core/model/errors.ts";
+import type { Binding } from "../../../../src/core/base/model/address.ts";
+import { parseAddress } from "../../../../src/core/base/model/address.ts";
+import { DimsyncError } from "../../../../src/core/base/model/errors.ts";
 import { type BindingsFile, openBindings } from "../../../../src/core/records/folder/bindings.ts";
 import { parseBindingsText, printBindings, readTarget } from "../../../../src/core/records/folder/bindings-text.ts";
 import fc, { anyCodePoint } from "../../../support/fast-check.ts";

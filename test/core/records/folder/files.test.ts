@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { DimsyncError } from "../../../../src/core/model/errors.ts";
+import { DimsyncError } from "../../../../src/core/base/model/errors.ts";
 import { recordsFile } from "../../../../src/core/records/folder/index.ts";
 import type { Intent } from "../../../../src/core/records/history.ts";
 import fc from "../../../support/fast-check.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { request } from "node:http";
-import { DimsyncError } from "../../../../src/core/model/errors.ts";
+import { DimsyncError } from "../../../../src/core/base/model/errors.ts";
 import { openGitRecords } from "../../../../src/core/records/git/index.ts";
 import type { RecordsRun } from "../../../../src/core/records/records.ts";
 import { gitEnv } from "../../../support/git/env.ts";

@@ -2,7 +2,7 @@ import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { describe, expect, it } from "vitest";
-import { DimsyncError } from "../../../../src/core/model/errors.ts";
+import { DimsyncError } from "../../../../src/core/base/model/errors.ts";
 import { initGitRecords } from "../../../../src/core/records/git/init.ts";
 import type { Intent } from "../../../../src/core/records/history.ts";
 import { type LeaseClock, systemClock } from "../../../../src/core/records/lease.ts";

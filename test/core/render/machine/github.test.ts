@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { PolicyFinding } from "../../../../src/core/model/findings.ts";
-import { stepsOf } from "../../../../src/core/model/plan.ts";
-import { type Code, titles } from "../../../../src/core/model/titles.ts";
+import type { PolicyFinding } from "../../../../src/core/base/model/findings.ts";
+import { stepsOf } from "../../../../src/core/base/model/plan.ts";
+import { type Code, titles } from "../../../../src/core/base/model/titles.ts";
+import { workflowCommand } from "../../../../src/core/base/text/workflow-commands.ts";
 import type { Document } from "../../../../src/core/render/document.ts";
 import { renderers } from "../../../../src/core/render/index.ts";
 import { githubPieces, renderGithub, summaryLimitBytes } from "../../../../src/core/render/machine/github.ts";
-import { workflowCommand } from "../../../../src/core/text/workflow-commands.ts";
 import fc from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
 import { endedFrom, withReady } from "../../../support/steps.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { toPointer } from "../../../../src/core/model/json/pointer.ts";
-import type { Plan } from "../../../../src/core/model/plan.ts";
-import { type Code, titles } from "../../../../src/core/model/titles.ts";
+import { toPointer } from "../../../../src/core/base/model/json/pointer.ts";
+import type { Plan } from "../../../../src/core/base/model/plan.ts";
+import { type Code, titles } from "../../../../src/core/base/model/titles.ts";
 import { renderers } from "../../../../src/core/render/index.ts";
 import { contentText } from "../../../../src/core/render/report/headline.ts";
 import { endedFrom, stepsFrom } from "../../../support/steps.ts";

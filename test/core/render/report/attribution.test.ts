@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Attribution } from "../../../../src/core/model/plan.ts";
+import type { Attribution } from "../../../../src/core/base/model/plan.ts";
 import { renderers } from "../../../../src/core/render/index.ts";
 import { attributionText } from "../../../../src/core/render/report/attribution.ts";
 import { tracedReport } from "../html-report.ts";

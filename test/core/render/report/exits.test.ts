@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { failOnNames } from "../../../../src/core/engine/exit-codes.ts";
-import type { Exit } from "../../../../src/core/model/exit.ts";
-import type { GuardFinding } from "../../../../src/core/model/findings.ts";
-import type { Plan, Result } from "../../../../src/core/model/plan.ts";
+import type { Exit } from "../../../../src/core/base/model/exit.ts";
+import type { GuardFinding } from "../../../../src/core/base/model/findings.ts";
+import type { Plan, Result } from "../../../../src/core/base/model/plan.ts";
+import { failOnNames } from "../../../../src/core/plan/exit-codes.ts";
 import { exitText } from "../../../../src/core/render/report/exits.ts";
 import { plan } from "../plans.ts";
 import { doneResult } from "../results.ts";

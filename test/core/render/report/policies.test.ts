@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PolicyFinding } from "../../../../src/core/model/findings.ts";
+import type { PolicyFinding } from "../../../../src/core/base/model/findings.ts";
 import type { Entry, Row } from "../../../../src/core/render/blocks.ts";
 import { policySections } from "../../../../src/core/render/report/policies.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Plan } from "../../../../src/core/model/plan.ts";
+import type { Plan } from "../../../../src/core/base/model/plan.ts";
 import { renderers } from "../../../../src/core/render/index.ts";
 import { refusalsOf, refusalTitle } from "../../../../src/core/render/report/refusals.ts";
 import { summaryLine } from "../../../../src/core/render/report/totals.ts";

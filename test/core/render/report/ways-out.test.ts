@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { GuardName, PolicyFinding } from "../../../../src/core/model/findings.ts";
-import type { ReadyStep } from "../../../../src/core/model/plan.ts";
+import type { GuardName, PolicyFinding } from "../../../../src/core/base/model/findings.ts";
+import type { ReadyStep } from "../../../../src/core/base/model/plan.ts";
 import { waysOut } from "../../../../src/core/render/report/ways-out.ts";
 import { plan } from "../plans.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { own } from "../../../../src/core/base/model/json/json.ts";
 import { tags } from "../../../../src/core/kinds/lists.ts";
-import { own } from "../../../../src/core/model/json/json.ts";
 import { decodeColumns, decodeSchemas } from "../../../../src/core/service/decode/schemas.ts";
 import { decodeWrite } from "../../../../src/core/service/reads.ts";
 

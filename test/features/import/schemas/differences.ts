@@ -1,8 +1,8 @@
-import { own } from "../../../../src/core/model/json/json.ts";
-import type { LiveSchemas } from "../../../../src/core/model/live.ts";
-import type { ColumnTree, SchemaTree } from "../../../../src/core/model/manifest.ts";
-import type { NodePath } from "../../../../src/core/model/nodes.ts";
-import { type Field, walk } from "../../../../src/core/model/schema-tree.ts";
+import { own } from "../../../../src/core/base/model/json/json.ts";
+import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
+import type { ColumnTree, SchemaTree } from "../../../../src/core/base/model/manifest.ts";
+import type { NodePath } from "../../../../src/core/base/model/nodes.ts";
+import { type Field, walk } from "../../../../src/core/base/model/schema-tree.ts";
 
 /** A leaf that is managed and has this other value live. */
 interface LeafDifference {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { LiveColumn, LiveSchemas, LiveTable } from "../../../../src/core/base/model/live.ts";
+import type { SchemaConfigSpec, SchemaTree } from "../../../../src/core/base/model/manifest.ts";
 import { compileConfig, makeRuleProgram } from "../../../../src/core/kinds/schema-config/compiled-config.ts";
 import { newRuleCache } from "../../../../src/core/kinds/schema-config/rules/rule-cache.ts";
 import { ruleSetsIn } from "../../../../src/core/kinds/schema-config/rules/rule-sets.ts";
-import type { LiveColumn, LiveSchemas, LiveTable } from "../../../../src/core/model/live.ts";
-import type { SchemaConfigSpec, SchemaTree } from "../../../../src/core/model/manifest.ts";
 import { inferRules } from "../../../../src/features/import/schemas/infer-rules.ts";
 import { resourceOf } from "../../../support/accounts/view.ts";
 import { expand } from "../../../support/expand.ts";

@@ -1,4 +1,4 @@
-import { defined } from "../../../model/json/json.ts";
+import { defined } from "../../../base/model/json/json.ts";
 import {
   type ColumnTree,
   locationIn,
@@ -9,11 +9,11 @@ import {
   type SchemaMatch,
   type SchemaRule,
   type TableTexts,
-} from "../../../model/manifest.ts";
-import { everyName } from "../../../model/maps.ts";
-import type { Problem, SourceLocation } from "../../../model/problem.ts";
-import { type Depth, type LiveNode, levelNames, type NodeCause } from "../../../model/schema-tree.ts";
-import { isSameMode } from "../../../model/sync-mode.ts";
+} from "../../../base/model/manifest.ts";
+import { everyName } from "../../../base/model/maps.ts";
+import type { Problem, SourceLocation } from "../../../base/model/problem.ts";
+import { type Depth, type LiveNode, levelNames, type NodeCause } from "../../../base/model/schema-tree.ts";
+import { isSameMode } from "../../../base/model/sync-mode.ts";
 import { wantedLabels } from "../../patterns/labels.ts";
 import { type NodePatterns, nodePatterns } from "../../patterns/nodes.ts";
 

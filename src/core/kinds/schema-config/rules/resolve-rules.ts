@@ -1,6 +1,6 @@
-import { defined } from "../../../model/json/json.ts";
-import type { ColumnTree, TableTexts } from "../../../model/manifest.ts";
-import { type Depth, tableTexts } from "../../../model/schema-tree.ts";
+import { defined } from "../../../base/model/json/json.ts";
+import type { ColumnTree, TableTexts } from "../../../base/model/manifest.ts";
+import { type Depth, tableTexts } from "../../../base/model/schema-tree.ts";
 import type { Layer, ProgramRule } from "../compiled-config.ts";
 
 /** The literal entry of a node; for schemas and tables with the maps below. */

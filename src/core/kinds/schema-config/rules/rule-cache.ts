@@ -1,5 +1,5 @@
-import { getOrAdd } from "../../../model/maps.ts";
-import type { Depth, LiveNode } from "../../../model/schema-tree.ts";
+import { getOrAdd } from "../../../base/model/maps.ts";
+import type { Depth, LiveNode } from "../../../base/model/schema-tree.ts";
 import { type ColumnLabel, columnLabels, enterLabels, type LabelScope, labelAmong } from "../../patterns/labels.ts";
 import type { ProgramRule, RuleProgram } from "../compiled-config.ts";
 import { holds } from "./compile-rule.ts";

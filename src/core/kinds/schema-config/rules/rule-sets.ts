@@ -1,7 +1,7 @@
-import { type Manifest, problemIn, type RuleSetSpec, type SchemaRule } from "../../../model/manifest.ts";
-import { addAll } from "../../../model/maps.ts";
-import type { Problem } from "../../../model/problem.ts";
-import { didYouMean } from "../../../text/suggest.ts";
+import { type Manifest, problemIn, type RuleSetSpec, type SchemaRule } from "../../../base/model/manifest.ts";
+import { addAll } from "../../../base/model/maps.ts";
+import type { Problem } from "../../../base/model/problem.ts";
+import { didYouMean } from "../../../base/text/suggest.ts";
 import { isRuleSet } from "../../manifests.ts";
 import type { PlacedRule } from "./compile-rule.ts";
 

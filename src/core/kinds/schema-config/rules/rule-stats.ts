@@ -1,8 +1,8 @@
-import { getOrAdd } from "../../../model/maps.ts";
-import type { NodePath } from "../../../model/nodes.ts";
-import { comparePaths } from "../../../model/schema-tree.ts";
-import { andMore } from "../../../text/lists.ts";
-import { nodeText } from "../../../text/paths.ts";
+import { getOrAdd } from "../../../base/model/maps.ts";
+import type { NodePath } from "../../../base/model/nodes.ts";
+import { comparePaths } from "../../../base/model/schema-tree.ts";
+import { andMore } from "../../../base/text/lists.ts";
+import { nodeText } from "../../../base/text/paths.ts";
 import { type CompiledConfig, missingOf, type RuleProgram, type ValueSource } from "../compiled-config.ts";
 import type { Lacking } from "../missing-names.ts";
 import { type CachedMatch, hasNoRules, type RuleCache, type RuleScope } from "./rule-cache.ts";

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
+import type { ColumnLabels } from "../../../../../src/core/base/model/labels.ts";
+import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../../../../src/core/base/model/live.ts";
+import type { SchemaMatch, SchemaRule } from "../../../../../src/core/base/model/manifest.ts";
+import type { NodePath } from "../../../../../src/core/base/model/nodes.ts";
 import { labelRoots } from "../../../../../src/core/kinds/patterns/labels.ts";
 import { compileConfig, makeRuleProgram } from "../../../../../src/core/kinds/schema-config/compiled-config.ts";
 import { newRuleCache, type RuleCache, withLabels } from "../../../../../src/core/kinds/schema-config/rules/rule-cache.ts";
 import { ruleSetsIn } from "../../../../../src/core/kinds/schema-config/rules/rule-sets.ts";
 import { managedAt } from "../../../../../src/core/kinds/schema-config/scan.ts";
-import type { ColumnLabels } from "../../../../../src/core/model/labels.ts";
-import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../../../../src/core/model/live.ts";
-import type { SchemaMatch, SchemaRule } from "../../../../../src/core/model/manifest.ts";
-import type { NodePath } from "../../../../../src/core/model/nodes.ts";
 import fc from "../../../../support/fast-check.ts";
 import { runs } from "../../../../support/sample.ts";
 import { config } from "../fleet.ts";

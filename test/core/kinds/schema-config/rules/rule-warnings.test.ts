@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Manifest, SchemaConfigSpec } from "../../../../../src/core/model/manifest.ts";
+import type { Manifest, SchemaConfigSpec } from "../../../../../src/core/base/model/manifest.ts";
 import { column, compareFleet, config, ruleSet, schema, table } from "../fleet.ts";
 
 const on = { enabled: true } as const;

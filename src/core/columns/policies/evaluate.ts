@@ -1,0 +1,190 @@
+import type { Address } from "../../base/model/address.ts";
+import type { PolicyFinding } from "../../base/model/findings.ts";
+import { defined } from "../../base/model/json/json.ts";
+import type { Pointer } from "../../base/model/json/pointer.ts";
+import type { LiveSchemas } from "../../base/model/live.ts";
+import { locationIn, type Manifest, type PolicyExemption, type PolicySpec } from "../../base/model/manifest.ts";
+import { type NodePath, nodePointer } from "../../base/model/nodes.ts";
+import type { Cause } from "../../base/model/plan.ts";
+import { type Locate, placeText } from "../../base/model/problem.ts";
+import type { Field } from "../../base/model/schema-tree.ts";
+import { isSameMode } from "../../base/model/sync-mode.ts";
+import { paragraph } from "../../base/text/lines.ts";
+import type { TableTest } from "../../kinds/kind.ts";
+import type { LabelScope } from "../../kinds/patterns/labels.ts";
+import { matchesName } from "../../kinds/patterns/nodes.ts";
+import type { Question, ScanOptions } from "../../kinds/schemas.ts";
+import type { IntegrationNames } from "../../kinds/select.ts";
+import { type CompiledPolicy, compilePolicy, type Exempt, isValidOn } from "./compile.ts";
+import { policyQuestion, type Violated, type Violation } from "./violations.ts";
+
+// Policies are evaluated on one integration at a time, while its tree is in memory for the comparison, so that a fleet
+// of any size can be checked.
+//
+// A plan changes the tree, so a policy looks at each node twice: as it is and as planned. What is only found as planned is
+// new, what is found both times is existing, and what is only found as it is now is fixed.
+
+/** One integration, as policies see it. */
+export interface PolicyTarget extends IntegrationNames {
+  /** What the findings name. */
+  readonly address: Address;
+  readonly live: LiveSchemas;
+  /** The values that the plan changes, by JSON Pointer; empty for a drift report. */
+  readonly planned: ReadonlyMap<Pointer, boolean>;
+  /** The scope of its labels; undefined if the project has none. */
+  readonly columnLabels?: LabelScope | undefined;
+  /** Whether this run created the integration, so that it causes every finding. */
+  readonly isCreated: boolean;
+  /** Why a field has its value; undefined if no manifest decides it. */
+  readonly causeOf: (path: NodePath, key: Field, value: boolean) => Cause | undefined;
+  /** What makes a node satisfy the policy after apply. */
+  readonly fixedBy: (path: NodePath, key: Field) => Cause | undefined;
+}
+
+/** Of an integration that nothing changes, and whose values no SchemaConfig decides. */
+export const unchangedTarget: Omit<PolicyTarget, "address" | "live" | "names" | "labels" | "columnLabels"> = {
+  planned: new Map(),
+  isCreated: false,
+  causeOf: () => undefined,
+  fixedBy: () => undefined,
+};
+
+export interface PolicyEvaluation {
+  readonly findings: readonly PolicyFinding[];
+  /** The values that violate `require` of a policy after apply, and the valid exemptions that let them. */
+  readonly exempt: readonly Exempt[];
+  /** All exemptions that cover a violation after apply, valid or not. */
+  readonly covering: ReadonlySet<PolicyExemption>;
+  /** Replicated tables whose columns a policy checks and the service did not return. */
+  readonly tablesWithoutColumns: readonly NodePath[];
+}
+
+export interface PolicyEvaluator {
+  /** Whether any policy checks this integration. */
+  readonly selects: (integration: IntegrationNames) => boolean;
+  /** The tables whose columns policies check, as long as they are replicated; undefined if none. */
+  readonly columnsNeeded: (integration: IntegrationNames) => TableTest | undefined;
+  readonly ask: (target: PolicyTarget) => AskedPolicies;
+}
+
+/** The policies of an integration, for a scan of its tree. */
+export interface AskedPolicies {
+  readonly questions: readonly Question[];
+  /** What the scan must know for them. */
+  readonly options: ScanOptions;
+  /** What they found, after the scan. */
+  readonly end: () => PolicyEvaluation;
+}
+
+interface EvaluatorOptions {
+  /** YYYY-MM-DD */
+  readonly today: string;
+  readonly locate: Locate;
+}
+
+/** Compiles the policies once, for all integrations. */
+export function newPolicyEvaluator(policies: readonly Manifest<PolicySpec>[], options: EvaluatorOptions): PolicyEvaluator {
+  const compiled = policies.map(compilePolicy);
+  const selected = (integration: IntegrationNames) => compiled.filter(({ selects }) => selects(integration));
+  return {
+    selects: (integration) => selected(integration).length > 0,
+    columnsNeeded: (integration) => {
+      const needing = selected(integration).filter(({ nodes }) => nodes.depth === 2);
+      if (needing.length === 0) return undefined;
+      return (schema, table, syncMode) => needing.some((policy) => matchesTable(policy, schema, table, syncMode));
+    },
+    ask(target) {
+      const unseen = new Map<Pointer, NodePath>();
+      const found: FoundOfPolicy[] = selected(target).map((policy) => ({ policy, findings: [], exempt: [], covering: new Set() }));
+      const onUnseen = (path: NodePath): void => void unseen.set(nodePointer(path), path);
+      const { planned, columnLabels: labels } = target;
+      return {
+        questions: found.map((one) =>
+          policyQuestion(one.policy, { isLiteral: false, onUnseen, onViolation: (violated) => add(one, violated, { target, options }) }),
+        ),
+        options: { labels, ...(planned.size === 0 ? {} : { next: (path, key, now) => planned.get(nodePointer(path, key)) ?? now }) },
+        end: () => ({
+          findings: found.flatMap(({ findings }) => findings),
+          exempt: found.flatMap(({ exempt }) => exempt),
+          covering: new Set(found.flatMap(({ covering }) => [...covering])),
+          tablesWithoutColumns: [...unseen.values()],
+        }),
+      };
+    },
+  };
+}
+
+/** Whether the policy checks columns of the table, as far as its names and `syncMode` decide that. */
+function matchesTable({ manifest, nodes }: CompiledPolicy, schema: string, table: string, syncMode: string | undefined): boolean {
+  const wanted = manifest.spec.when?.table?.syncMode;
+  return matchesName(nodes, 0, schema) && matchesName(nodes, 1, table) && (wanted === undefined || isSameMode(wanted, syncMode));
+}
+
+interface FoundOfPolicy {
+  readonly policy: CompiledPolicy;
+  readonly findings: PolicyFinding[];
+  readonly exempt: Exempt[];
+  readonly covering: Set<PolicyExemption>;
+}
+
+/** What a policy is evaluated on. */
+interface Check {
+  readonly target: PolicyTarget;
+  readonly options: EvaluatorOptions;
+}
+
+function add({ policy, findings, exempt, covering }: FoundOfPolicy, violated: Violated, check: Check): void {
+  const { path, key, next } = violated;
+  const { today } = check.options;
+  // This run causes every finding of an integration that it creates.
+  const now = check.target.isCreated ? undefined : violated.now;
+  const violation = next ?? now;
+  if (violation === undefined) return;
+  const all = policy.exemptions(
+    check.target.names,
+    path.filter((name) => name !== undefined),
+  );
+  const exemption = all.find((one) => isValidOn(one, today));
+  // What the plan fixes needs no exemption any more.
+  if (next !== undefined) {
+    for (const one of all) covering.add(one);
+    if (exemption !== undefined) exempt.push({ path: nodePointer(path, key), exemption });
+  }
+  if (exemption === undefined) {
+    const expired = all.find(({ expires }) => expires < today);
+    const state = next === undefined ? "fixed" : now === undefined ? "new" : "existing";
+    findings.push(toFinding({ ...violation, path, key, state, expired }, policy.manifest, check));
+  }
+}
+
+interface Found extends Violation, Pick<Violated, "path" | "key"> {
+  readonly state: PolicyFinding["state"];
+  /** An exemption that covers the node and is named in the message. */
+  readonly expired: PolicyExemption | undefined;
+}
+
+function toFinding(found: Found, manifest: Manifest<PolicySpec>, { target, options }: Check): PolicyFinding {
+  const { path, key, actual, decidedAt, state, expired } = found;
+  const { name, spec } = manifest;
+  const message = paragraph(spec.message);
+  const cause = state === "fixed" ? target.fixedBy(path, key) : target.causeOf(decidedAt, key, actual);
+  const { file, line } = cause ?? options.locate(locationIn(manifest, `/spec/require/${key}`, "key"));
+  return {
+    policy: name,
+    severity: spec.severity,
+    state,
+    address: target.address,
+    path: nodePointer(path, key),
+    message: expired === undefined ? message : `${message} (${expiredText(expired, manifest, options.locate)})`,
+    actual,
+    required: !actual,
+    file,
+    ...defined({ line }),
+  };
+}
+
+function expiredText(exemption: PolicyExemption, manifest: Manifest<PolicySpec>, locate: Locate): string {
+  const index = (manifest.spec.exemptions ?? []).indexOf(exemption);
+  const place = placeText(locate(locationIn(manifest, `/spec/exemptions/${index}/expires`)));
+  return `its exemption, ${exemption.reason}, expired on ${exemption.expires}: ${place}. To keep the exemption, have it approved again and set a later date`;
+}

@@ -1,0 +1,279 @@
+import { isDeepStrictEqual } from "node:util";
+import pLimit from "p-limit";
+import type { Address } from "../base/model/address.ts";
+import { isFailedCreation, ServiceError } from "../base/model/errors.ts";
+import { defined } from "../base/model/json/json.ts";
+import type { Manifest } from "../base/model/manifest.ts";
+import { type Blocked, type DraftItem, isOfRelation } from "../base/model/plan.ts";
+import { turn } from "../base/model/runtime/clock.ts";
+import { kinds, lists } from "../kinds/index.ts";
+import { type Account, type DiffResult, emptyDiff, type Kind, type Pair, type ReadNeeds, type Unit } from "../kinds/kind.ts";
+import { integrations } from "../kinds/lists.ts";
+import { scan, tablesToRead, unknownColumns, withColumns } from "../kinds/schemas.ts";
+import type { Check, CheckInput, ComparedPair, Comparison, SeenIntegration } from "./checks/check.ts";
+import { creationFailed, failedRead } from "./observe.ts";
+import { objectOf, schemasAtBase, withOrigin } from "./origin.ts";
+import { holdOthers } from "./protect-only.ts";
+import { columnBudget } from "./reads/cached-reads.ts";
+import type { Run } from "./run.ts";
+import type { Scope } from "./scope.ts";
+
+interface CompareInput extends CheckInput {
+  readonly checks: readonly Check[];
+}
+
+/**
+ * Reads and compares pair by pair, and shows each to the checks. A live object is in memory only while it is compared, so memory
+ * grows with the largest object and the number of differences, not with the account.
+ */
+export async function compare({ run, account: observed, reviewed, checks }: CompareInput): Promise<Comparison> {
+  const account: Account = { ...observed, base: reviewed && schemasAtBase(reviewed) };
+  const needs = needsOf(run, account, checks);
+  const pairs = await comparePairs({ run, account, reviewed, checks, needs });
+  const others = await seeOthers(pairs.seen, { run, checks, needs });
+  const { found, failed, seen: _, ...rest } = pairs;
+  const differences = [...found.map((one) => blockOutsideScope(one, run.options.scope)), ...others.map((one) => one.found)];
+  return { ...rest, differences, complete: !failed && others.every((one) => !one.failed), needs };
+}
+
+function needsOf({ rounds, clock }: Run, account: Account, checks: readonly Check[]): ReadNeeds {
+  const { byId } = account.list(integrations);
+  return {
+    policyColumns(id) {
+      const tests = checks.flatMap(({ columns }) => columns?.(id) ?? []);
+      return tests.length === 0 ? undefined : (...table) => tests.some((test) => test(...table));
+    },
+    claimColumns: columnBudget(),
+    isNew: (id) => rounds.fresh.has(id) || isRecent(byId.get(id)?.createdAt, clock.now()),
+  };
+}
+
+/** An integration of an earlier run, or of somebody else, may still be in creation for this long. */
+const newForMs = 60 * 60 * 1000;
+
+const isRecent = (createdAt: string | undefined, now: Date): boolean =>
+  createdAt !== undefined && Math.abs(now.getTime() - Date.parse(createdAt)) < newForMs;
+
+interface PairsInput extends CompareInput {
+  readonly needs: ReadNeeds;
+}
+
+interface ComparedPairs extends Pick<Comparison, "parts" | "objects" | "equal" | "liveIds"> {
+  readonly found: readonly DiffResult[];
+  /** The integrations whose schemas were read, by id. */
+  readonly seen: ReadonlySet<string>;
+  /** Whether a read failed. */
+  readonly failed: boolean;
+}
+
+/**
+ * The limit is necessary although the client has one: the client's queue takes the first read of every
+ * pair before the second read of any, so all schemas would be in memory at once.
+ */
+async function comparePairs(input: PairsInput): Promise<ComparedPairs> {
+  const { onProgress, project } = input.run;
+  const { asked, before, parts, objects } = pairsOf(input);
+  const total = asked.length;
+  const limit = pLimit(project.settings.client.concurrency);
+  const shared = newSharing();
+  let done = 0;
+  const compareNext = async (one: Pair): Promise<Compared> => {
+    try {
+      const compared = await comparePair(one, input);
+      return { ...compared, found: { ...compared.found, items: compared.found.items.map(shared) } };
+    } finally {
+      done++;
+      onProgress?.({ type: "step", phase: "read", done, total, label: one.unit.address });
+    }
+  };
+  onProgress?.({ type: "phase", phase: "read", round: 1, total });
+  const liveIds = asked.flatMap(({ unit }) => unit.liveId ?? []);
+  const seen = new Set(asked.flatMap(({ kind, unit }) => (kind.schemas !== undefined ? (unit.liveId ?? []) : [])));
+  // From here on only the queue holds the pairs, so that each can be collected once it is compared.
+  const after = await Promise.all(asked.splice(0).map((one) => limit(() => compareNext(one))));
+  return {
+    found: [...before, ...after.map(({ found }) => found), ...conclusions(after)],
+    parts,
+    objects,
+    equal: after.filter(({ isEqual }) => isEqual === true).length,
+    liveIds,
+    seen,
+    failed: after.some(({ failed }) => failed === true),
+  };
+}
+
+/** The integrations of a fleet often differ in the same way. The next item has the changes and bodies of the last one if they are equal. */
+function newSharing(): (item: DraftItem) => DraftItem {
+  let last: DraftItem | undefined;
+  return (item) => {
+    const before = last ?? item;
+    last = {
+      ...item,
+      changes: sharedValue(item.changes, before.changes),
+      requests: item.requests.map((request, index) => ({ ...request, body: sharedValue(request.body, before.requests[index]?.body) })),
+    };
+    return last;
+  };
+}
+
+const sharedValue = <T>(value: T, last: T | undefined): T => (last !== undefined && isDeepStrictEqual(value, last) ? last : value);
+
+/** What one read and comparison found. */
+interface Compared {
+  readonly found: DiffResult;
+  readonly kind?: Kind;
+  readonly isEqual?: boolean;
+  /** Whether a read failed. */
+  readonly failed?: boolean;
+}
+
+async function comparePair({ kind, unit }: Pair, { run, account, reviewed, checks, needs }: PairsInput): Promise<Compared> {
+  try {
+    await turn();
+    throwIfInterrupted(run.signal);
+    const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, run.reads, needs);
+    const all = withLiveName(withoutIgnored(kind.diff(unit, live, account), account), unit, account);
+    const found = run.options.protectOnly === true ? holdOthers(all) : all;
+    show({ kind, unit, live, difference: found }, checks);
+    if (isEqual(all)) return { kind, found, isEqual: true };
+    const isTraced = reviewed !== undefined || account.isDrift;
+    return { kind, found: isTraced ? withOrigin(found, { kind, unit, live }, reviewed) : found };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (isFailedCreation(error)) {
+      const { address, liveId = "" } = unit;
+      return { kind, found: { ...emptyDiff, blocked: [{ address, code: "E_CREATION_FAILED", message: creationFailed(liveId, error) }] } };
+    }
+    const problem = failedRead(error, unit.address);
+    const message = problem.read === undefined ? error.message : unreadMessage;
+    const blocked = [{ address: unit.address, code: problem.code, message }];
+    return { kind, found: { ...emptyDiff, problems: [problem], blocked }, failed: true };
+  }
+}
+
+function show(pair: ComparedPair, checks: readonly Check[]): void {
+  const { kind, unit, live } = pair;
+  for (const { pair: see } of checks) see?.(pair);
+  if (kind.schemas === undefined || unit.liveId === undefined) return;
+  ask({ id: unit.liveId, address: unit.address, tree: live === undefined ? undefined : kind.schemas.tree(live), pair }, checks);
+}
+
+/** Asks what all checks ask about the schemas in one walk. */
+function ask(seen: SeenIntegration, checks: readonly Check[]): void {
+  const asked = checks.flatMap(({ tree }) => tree?.(seen) ?? []);
+  const questions = asked.flatMap((one) => one.questions);
+  if (seen.tree !== undefined && questions.length > 0)
+    scan(seen.tree, questions, asked.find(({ options }) => options !== undefined)?.options);
+  for (const { end } of asked) end?.();
+}
+
+/** Shows the checks the integrations that no pair stands for and that they must see. */
+function seeOthers(seen: ReadonlySet<string>, { run, checks, needs }: Pick<PairsInput, "run" | "checks" | "needs">) {
+  const limit = pLimit(run.project.settings.client.concurrency);
+  const see = async ({ id, address }: Pick<SeenIntegration, "id" | "address">, { columns }: Check): Promise<Compared> => {
+    try {
+      const read = (await run.reads.schemas(id))?.tree;
+      const needed = columns?.(id);
+      const tables = read === undefined || needed === undefined ? [] : tablesToRead(undefined, read, needed);
+      needs.claimColumns(id, tables.length);
+      const whole = read && (await withColumns({ id, tree: read }, tables, run.reads));
+      ask({ id, address, tree: whole?.tree }, checks);
+      return { found: { ...emptyDiff, unverifiable: unknownColumns(address, whole?.withoutColumns ?? []) } };
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return { found: { ...emptyDiff, problems: [failedRead(error, address)] }, failed: true };
+    }
+  };
+  return Promise.all(checks.flatMap((check) => (check.others?.(seen) ?? []).map((other) => limit(() => see(other, check)))));
+}
+
+/** The same for all units: the problem names the request and the reason. */
+const unreadMessage = "Not compared, because a read that it needs failed.";
+
+function throwIfInterrupted({ aborted }: AbortSignal): void {
+  if (aborted) throw new ServiceError("E_INTERRUPTED", "The run was interrupted.", { method: "GET", path: "", sent: "never" });
+}
+
+/** The pairs in scope, in the order of kinds and addresses, and the manifests that have none. */
+function pairsOf({ run: { scope }, account }: Pick<PairsInput, "run" | "account">): {
+  readonly asked: Pair[];
+  readonly before: readonly DiffResult[];
+  readonly parts: readonly Address[];
+  readonly objects: ReadonlySet<string>;
+} {
+  const objects = new Set<string>();
+  const asked: Pair[] = [];
+  const parts: Address[] = [];
+  const before: DiffResult[] = [];
+  for (const kind of kinds) {
+    const ofKind = account.comparable.filter((manifest) => manifest.kind === kind.name);
+    if (ofKind.length === 0) continue;
+    const isReadable = (manifest: Manifest): boolean => !kind.lists(manifest, account).some((list) => account.unreadLists.has(list));
+    const { units, blocked, deferred, problems } = kind.units(ofKind.filter(isReadable), account);
+    const unread = ofKind
+      .filter((manifest) => !isReadable(manifest))
+      .map(({ address }): Blocked => ({ address, code: "E_READ_FAILED", message: unreadMessage }));
+    before.push({ ...emptyDiff, problems, deferred, blocked: [...blocked, ...unread] });
+    for (const { address } of [...units, ...blocked, ...deferred, ...unread]) parts.push(address);
+    for (const unit of units) objects.add(objectOf({ kind, unit }));
+    for (const unit of units) if (scope.unit(unit.address, account)) asked.push({ kind, unit });
+  }
+  return { asked, before, parts, objects };
+}
+
+/** The problems of each kind's units together. */
+function conclusions(compared: readonly Compared[]): readonly DiffResult[] {
+  return kinds.flatMap((kind) => {
+    const tallies = compared.flatMap((one) => (one.kind === kind ? (one.found.tally ?? []) : []));
+    return kind.schemas === undefined || tallies.length === 0 ? [] : [{ ...emptyDiff, problems: kind.schemas.conclude(tallies) }];
+  });
+}
+
+/** Blocks what waits for something that --only or --exclude leaves out: it would wait forever. */
+function blockOutsideScope(found: DiffResult, scope: Scope | undefined): DiffResult {
+  const outOfScope = found.deferred.flatMap(({ address, waitsFor, liveId }): readonly Blocked[] => {
+    const outside = liveId === undefined ? waitsFor.find((other) => scope?.item(other) === false) : undefined;
+    if (outside === undefined) return [];
+    const message = `It needs ${outside}, which does not exist yet and is left out of this run by --only or --exclude.`;
+    return [{ address, code: "E_DEPENDENCY", message }];
+  });
+  if (outOfScope.length === 0) return found;
+  const deferred = found.deferred.filter(({ address }) => !outOfScope.some((one) => one.address === address));
+  return { ...found, deferred, blocked: [...found.blocked, ...outOfScope] };
+}
+
+const isEqual = ({ items, manual, blocked, deferred, unverifiable, notKept = [], problems }: DiffResult): boolean =>
+  items.length + manual.length + blocked.length + deferred.length + unverifiable.length + notKept.length === 0 &&
+  problems.every(({ severity }) => severity !== "error");
+
+/** The live object of each manual step, for who made the difference. */
+function withLiveName(found: DiffResult, { liveId }: Unit, account: Account): DiffResult {
+  if (liveId === undefined || found.manual.length === 0) return found;
+  const liveName = lists.map((list) => account.list(list).byId.get(liveId)?.name).find((name) => name !== undefined && name !== "");
+  return { ...found, manual: found.manual.map((step) => ({ ...step, liveId, ...defined({ liveName }) })) };
+}
+
+/** Kinds leave ignored values out of their requests. This removes ignored items and manual steps. */
+function withoutIgnored(found: DiffResult, { ignored }: Account): DiffResult {
+  return {
+    ...found,
+    // A relation and a binding are one value each: without it, nothing is left to send.
+    items: found.items.filter(
+      (item) =>
+        !ignored(item.address, "") &&
+        !(
+          (isOfRelation(item) || item.verb === "bind") &&
+          item.changes.length > 0 &&
+          item.changes.every((entry) => "path" in entry && ignored(item.address, entry.path))
+        ),
+    ),
+    manual: found.manual.filter(({ address, path }) => !ignored(address, path)),
+    blocked: found.blocked.filter(({ address }) => !ignored(address, "")),
+    deferred: found.deferred.filter(({ address }) => !ignored(address, "")),
+    unverifiable: found.unverifiable.flatMap((one) => {
+      const paths = one.paths.filter((path) => !ignored(one.address, path));
+      return paths.length === 0 ? [] : [{ ...one, paths }];
+    }),
+    problems: found.problems.filter(({ address }) => address === undefined || !ignored(address, "")),
+  };
+}

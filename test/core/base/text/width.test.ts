@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { widthOf } from "../../../../src/core/base/text/width.ts";
+
+test.each([
+  ["", 0],
+  ["public.users.email", 18],
+  ["false → true", 12],
+  ["✓ …", 3],
+  ["Übersicht", 9],
+  ["e\u0301", 1],
+  ["日本", 4],
+  ["👩‍👩‍👧", 2],
+])("%j takes %i columns", (text, columns) => {
+  expect(widthOf(text)).toBe(columns);
+});

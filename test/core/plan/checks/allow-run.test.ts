@@ -1,0 +1,102 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Plan, Result } from "../../../../src/core/base/model/plan.ts";
+import { dayIn } from "../../../support/clock.ts";
+import { runCommand } from "../../../support/command.ts";
+import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
+import { startService } from "../../../support/service.ts";
+
+const enableAll = `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec: { integration: { id: "8f1c" }, rules: [{ id: all, match: { column: "*" }, set: { enabled: true } }] }
+`;
+
+/** A project with one rule that exposes columns of an integration. */
+async function project() {
+  const service = await startService();
+  onTestFinished(() => service.close());
+  const folder = writeProject({ "dimsync.yaml": "", "manifests/orders.yaml": enableAll });
+  const allow = (...entries: readonly object[]) =>
+    writeFileSync(
+      join(folder, "dimsync.yaml"),
+      configText(service.url, { guards: { maxExposedColumns: 0 }, ...(entries.length === 0 ? {} : { allow: entries }) }),
+    );
+  allow();
+  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+  const plan = async (): Promise<Plan> => JSON.parse((await run("plan", "-o", "json")).stdout);
+  return { run, plan, allow, config: () => readFileSync(join(folder, "dimsync.yaml"), "utf8") };
+}
+
+const entry = { guard: "maxExposedColumns", address: "Schemas/Orders", reason: "new columns (DPIA-41)" };
+
+test("an entry of the config lifts a guard; plan, comment and result show it", async () => {
+  const { run, plan, allow } = await project();
+  expect((await run("plan")).code).toBe(3);
+  const comment = (await run("plan", "-o", "markdown")).stdout;
+  expect(comment).toContain('  - { guard: maxExposedColumns, address: Schemas/Orders, reason: "…", until: YYYY-MM-DD }\n');
+  const until = dayIn(14);
+  allow({ ...entry, until });
+  const made = await plan();
+  expect(made).toMatchObject({ executable: true, diagnostics: [], guards: [{ guard: entry.guard, allowed: entry.reason, until }] });
+  const shown = `Reason: ${entry.reason}, until ${until} (allow in dimsync.yaml)`;
+  expect((await run("plan")).stdout).toContain(shown);
+  expect((await run("plan", "-o", "markdown")).stdout).toContain(shown);
+  const { code, stdout } = await run("apply", "--yes", "-o", "json");
+  expect(code).toBe(0);
+  expect((JSON.parse(stdout) as Result).guards).toMatchObject([{ allowed: entry.reason, until }]);
+  // Now it lifts nothing.
+  expect((await plan()).diagnostics).toMatchObject([{ code: "W_UNUSED", file: "dimsync.yaml" }]);
+});
+
+test.each([
+  ["SchemaConfig/orders", "W_UNUSED"],
+  ["Schemas/hr-*", "W_UNUSED"],
+  ["Schemas/Ordres", "E_UNKNOWN_ADDRESS"],
+])("an entry for another object, %s, lifts nothing: %s", async (address, code) => {
+  const { run, plan, allow } = await project();
+  allow({ ...entry, guard: "maxCreates", address, until: dayIn(14) });
+  expect(await plan()).toMatchObject({ executable: false, diagnostics: [{ code, file: "dimsync.yaml", line: expect.any(Number) }] });
+  if (code === "E_UNKNOWN_ADDRESS") expect((await run("drift")).stdout).toContain("Did you mean Schemas/Orders?");
+});
+
+test.each<[days: number, code: string, exit: number, ofValidate: number]>([
+  [-1, "W_UNUSED", 3, 0],
+  [32, "E_DATE_TOO_LATE", 1, 1],
+])("an entry that ends in %i days is reported at its line, and lifts nothing", async (days, code, exit, ofValidate) => {
+  const { run, allow, config } = await project();
+  allow({ ...entry, until: dayIn(days) });
+  const line =
+    config()
+      .split("\n")
+      .findIndex((text) => text.includes("until:")) + 1;
+  for (const [command, expected] of [
+    ["plan", exit],
+    ["validate", ofValidate],
+  ] as const) {
+    const ran = await run(command);
+    expect([command, ran.code]).toEqual([command, expected]);
+    expect(ran.stdout).toContain(code);
+    expect(ran.stdout).toContain(`dimsync.yaml:${line}:`);
+  }
+});
+
+test.each([{ reason: "x" }, { until: dayIn(3) }, { guard: "maxEverything", reason: "x", until: dayIn(3) }])(
+  "%j is refused",
+  async (part) => {
+    const { run, allow } = await project();
+    allow({ guard: "maxCreates", ...part });
+    expect((await run("validate")).code).toBe(1);
+  },
+);
+
+test.each([
+  ["a date that does not exist", { ...entry, until: "2026-11-31" }],
+  ["an unknown guard and an old date", { ...entry, guard: "maxCreate", until: "2020-01-31" }],
+])("an entry with %s is reported once", async (_, faulty) => {
+  const { plan, allow } = await project();
+  allow(faulty);
+  const { diagnostics } = await plan();
+  expect(diagnostics.map(({ code }) => code)).toEqual(["E_WRONG_VALUE"]);
+});

@@ -1,0 +1,483 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Result } from "../../../../src/core/base/model/plan.ts";
+import type { EmbeddedOptions } from "../../../../src/embedded/index.ts";
+import type { Plan } from "../../../../src/index.ts";
+import { type Ran, runCommand } from "../../../support/command.ts";
+import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
+import { returnsManifest } from "../../../support/returns.ts";
+import { startService, type TestService } from "../../../support/service.ts";
+import { byHandSteps, outcomes, unseenSteps } from "../../../support/steps.ts";
+
+// Policies in whole runs, against the embedded service. Its Orders (8f1c) has public.customers with email and phone unhashed.
+
+const integration =
+  "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders, labels: { domain: sales } }\nspec: { match: { name: Orders } }\n";
+const config = (...lines: readonly string[]): string =>
+  `apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec:\n  integration: orders\n${lines.map((line) => `  ${line}\n`).join("")}`;
+const policy = (spec: string, name = "pii"): string =>
+  `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: ${name} }\nspec:\n  severity: error\n  message: unhashed\n${spec}`;
+const emails = policy("  when: { column: { name: email, enabled: true } }\n  require: { hashed: true }\n");
+const hash = "{ id: hash, match: { column: email }, set: { hashed: true } }";
+const email = (table: string): string => `/schemas/public/tables/${table}/columns/email/hashed`;
+
+interface Started {
+  readonly service: TestService;
+  readonly folder: string;
+  readonly run: (...argv: readonly string[]) => Promise<Ran>;
+  readonly made: (...argv: readonly string[]) => Promise<Plan>;
+}
+
+async function start(
+  files: Readonly<Record<string, string>>,
+  parts: Readonly<Record<string, unknown>> = {},
+  options: EmbeddedOptions = {},
+): Promise<Started> {
+  const service = await startService(options);
+  onTestFinished(() => service.close());
+  const manifests = Object.fromEntries(
+    Object.entries(files).map(([path, text]) => [path.includes(".mjs") ? path : `manifests/${path}`, text]),
+  );
+  const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), ...manifests });
+  const run: Started["run"] = (...argv) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+  return { service, folder, run, made: async (...argv) => JSON.parse((await run(...argv, "-o", "json")).stdout) as Plan };
+}
+
+const linesOf = ({ policy: findings }: Plan): readonly string[] =>
+  findings.map(({ policy: by, state, path, file, line }) => `${by} ${state} ${path} ${file}:${line}`);
+const reads = ({ requests }: TestService, part: string): number => requests.filter(({ path }) => path.endsWith(part)).length;
+
+describe("the state that policies check", () => {
+  test("is the planned one in a plan, the live one in a drift report, and both after apply", async () => {
+    const { made, run } = await start({ "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails });
+    const planned = await made("plan");
+    // The rule that fixes them.
+    expect(linesOf(planned)).toEqual([
+      `pii fixed ${email("customers")} manifests/b.yaml:7`,
+      `pii fixed ${email("users")} manifests/b.yaml:7`,
+    ]);
+    expect([planned.guards, planned.executable, planned.exit.code]).toEqual([[], true, 0]);
+    const live = await made("drift");
+    // The account differs from the manifests, so the finding names the policy's own line.
+    expect(linesOf(live)).toEqual([
+      `pii existing ${email("customers")} manifests/p.yaml:8`,
+      `pii existing ${email("users")} manifests/p.yaml:8`,
+    ]);
+    expect(live.exit).toEqual({ code: 3, reasons: ["policy", "drift"] });
+    expect((await run("apply", "--yes")).code).toBe(0);
+    expect([linesOf(await made("plan")), linesOf(await made("drift"))]).toEqual([[], []]);
+  });
+
+  test.each([true, false])(
+    "an integration is in the scope of the name that it has, not of the one in settings (extended: %s)",
+    async (extended) => {
+      const files = {
+        "a.yaml": integration.replace("match: { name: Orders }", "match: { name: Orders }, settings: { name: Prod }"),
+        "p.yaml": policy(
+          "  when: { integration: { names: [Prod] }, column: { name: phone, enabled: true } }\n  require: { hashed: true }\n",
+        ),
+      };
+      const { made } = await start(files, { service: { extended } }, { observed: true, ids: "short" });
+      const planned = await made("plan");
+      expect([planned.policy, byHandSteps(planned).map(({ path }) => path)]).toEqual([[], ["/name"]]);
+    },
+  );
+
+  test("a leaf that `ignore` in the config excludes is checked with its live value", async () => {
+    const ignore = [{ address: "SchemaConfig/orders", path: "/schemas/public/tables/users", reason: "theirs" }];
+    const { made } = await start({ "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails }, { ignore });
+    expect(linesOf(await made("plan"))).toEqual([
+      `pii fixed ${email("customers")} manifests/b.yaml:7`,
+      `pii existing ${email("users")} manifests/p.yaml:8`,
+    ]);
+  });
+});
+
+describe("the effect of a finding with severity error", () => {
+  const iban = "/schemas/public/tables/payments/columns/iban/hashed";
+  /** A plan that unhashes the iban, which one policy forbids, while another finds the emails that are unhashed anyway. */
+  const causing = {
+    "a.yaml": integration,
+    "b.yaml": config("rules:", "  - { id: readable, match: { column: iban }, set: { hashed: false } }"),
+    "p.yaml": `${emails}---\n${policy("  when: { column: { name: iban } }\n  require: { hashed: true }\n", "iban")}`,
+  };
+  /** A plan that only protects. */
+  const protecting = {
+    "a.yaml": integration,
+    "b.yaml": config("rules:", "  - { match: { column: phone }, set: { hashed: true } }"),
+    "p.yaml": emails,
+  };
+
+  test("a new one refuses plan and apply, until the guard is lifted by name with a reason", async () => {
+    const { made, run, service } = await start(causing);
+    const planned = await made("plan");
+    expect(linesOf(planned)).toEqual([
+      `iban new ${iban} manifests/b.yaml:7`,
+      `pii existing ${email("customers")} manifests/p.yaml:8`,
+      `pii existing ${email("users")} manifests/p.yaml:8`,
+    ]);
+    expect([planned.exit.code, planned.executable, planned.guards]).toEqual([
+      3,
+      false,
+      [{ guard: "policy", message: "1 policy finding with severity error: iban.", limit: 0, actual: 1 }],
+    ]);
+    expect((await run("apply", "--yes")).code).toBe(3);
+    expect(service.counts()).toEqual({ GET: expect.any(Number) });
+    const lifted = await made("plan", "--allow", "policy=agreed with legal");
+    expect([lifted.exit.code, lifted.executable, lifted.guards[0]?.allowed]).toEqual([0, true, "agreed with legal"]);
+    const result = JSON.parse((await run("apply", "--yes", "--allow", "policy=agreed with legal", "-o", "json")).stdout);
+    expect([result.exit.code, result.guards[0].allowed, result.policy.length, service.counts()["PATCH"]]).toEqual([
+      0,
+      "agreed with legal",
+      3,
+      1,
+    ]);
+  });
+
+  test("an existing one does not stop a plan that only protects", async () => {
+    const { made, run, service } = await start(protecting);
+    const planned = await made("plan");
+    expect(planned.policy.map(({ state, actual, required }) => [state, actual, required])).toEqual([
+      ["existing", false, true],
+      ["existing", false, true],
+    ]);
+    expect([planned.guards, planned.executable, planned.exit.code]).toEqual([[], true, 0]);
+    expect([(await run("apply", "--yes")).code, service.counts()["PATCH"]]).toEqual([0, 1]);
+  });
+
+  test("any refuses drift, until the guard is lifted", async () => {
+    const { made } = await start(protecting);
+    expect((await made("drift")).exit).toEqual({ code: 3, reasons: ["policy", "drift"] });
+    expect((await made("drift", "--allow", "policy=agreed with legal")).exit.code).toBe(2);
+  });
+
+  test("an existing one refuses plan and apply too with `review: strict`", async () => {
+    const { made, run, service } = await start(protecting, { review: "strict" });
+    const planned = await made("plan");
+    expect([planned.exit, planned.guards.map(({ actual }) => actual)]).toEqual([{ code: 3, reasons: ["policy"] }, [2]]);
+    expect([(await run("apply", "--yes")).code, service.counts()["PATCH"]]).toEqual([3, undefined]);
+  });
+
+  test("an existing one fails the plan with --fail-on policy, a fixed one does not", async () => {
+    const { made, run } = await start(protecting);
+    expect((await made("plan", "--fail-on", "policy")).exit).toEqual({ code: 2, reasons: ["policy"] });
+    const fixing = await start({ ...protecting, "b.yaml": config("rules:", `  - ${hash}`) });
+    expect((await fixing.made("plan", "--fail-on", "policy")).exit.code).toBe(0);
+    expect((await run("plan")).code).toBe(0);
+  });
+
+  test("a warning is only reported, unless --fail-on warnings is given", async () => {
+    const { made, run } = await start({ "a.yaml": integration, "p.yaml": emails.replace("error", "warning") });
+    const planned = await made("plan");
+    expect([planned.policy.map(({ severity }) => severity), planned.guards, planned.exit.code]).toEqual([["warning", "warning"], [], 0]);
+    expect((await run("plan", "--fail-on", "warnings")).code).toBe(2);
+  });
+});
+
+describe("an integration whose SchemaConfig cannot be compared", () => {
+  const files = { "a.yaml": integration, "p.yaml": emails };
+  const skipped = expect.objectContaining({
+    code: "W_POLICY_SKIPPED",
+    severity: "warning",
+    message: expect.stringContaining("on orders:"),
+  });
+  const rows: readonly (readonly [string, string, EmbeddedOptions])[] = [
+    [
+      "because a rule is invalid",
+      config("rules:", "  - { match: { schema: public, where: { hashed: true } }, set: { enabled: true } }"),
+      {},
+    ],
+    ["because a name does not exist", config("schemas: { nope: { enabled: true } }"), {}],
+    ["because it disables a primary key", config("rules:", "  - { match: { table: users, column: id }, set: { enabled: false } }"), {}],
+    ["because its schemas cannot be read", config("rules:", `  - ${hash}`), { faults: ["GET /v1/integrations/8f1c/schemas=status:500"] }],
+  ];
+  test.each(rows)("%s, is not checked, and the plan says so", async (_sentence, manifest, options) => {
+    const { made } = await start({ ...files, "b.yaml": manifest }, {}, options);
+    const planned = await made("plan");
+    expect(planned.policy).toEqual([]);
+    expect(planned.diagnostics).toContainEqual(skipped);
+    expect(planned.exit.code).toBe(1);
+  });
+  test("is checked in a drift report, as long as its schemas can be read", async () => {
+    const { made } = await start({ ...files, "b.yaml": config("schemas: { nope: { enabled: true } }") });
+    const report = await made("drift");
+    expect(report.policy.map(({ path }) => path)).toEqual([email("customers"), email("users")]);
+    expect(report.diagnostics).not.toContainEqual(skipped);
+  });
+});
+
+describe("the line that a finding names", () => {
+  const rows: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+    [
+      "the rule that changes the column",
+      ["rules:", "  - { id: clear, match: { column: iban }, set: { hashed: false } }"],
+      ["8f1c iban manifests/b.yaml:7"],
+    ],
+    [
+      "the literal entry that changes it",
+      ["schemas:", "  public:", "    tables:", "      payments:", "        columns:", "          iban: { hashed: false }"],
+      ["8f1c iban manifests/b.yaml:11"],
+    ],
+    [
+      "the rule that keeps it",
+      ["rules:", "  - { id: clear, match: { column: card_last_four }, set: { hashed: false } }"],
+      ["8f1c card_last_four manifests/b.yaml:7"],
+    ],
+    [
+      "the literal entry that keeps it",
+      ["schemas:", "  public: { tables: { payments: { columns: {", "    card_last_four: { hashed: false }", "    } } } }"],
+      ["8f1c card_last_four manifests/b.yaml:8"],
+    ],
+    [
+      "the rule that enables its table, if no rule sets hashed",
+      ["rules:", "  - { id: on, match: { table: audit_events }, set: { enabled: true } }"],
+      ["8f1c actor_email manifests/b.yaml:7"],
+    ],
+    ["`unmatched`, if that enables its table", ["unmatched:", "  tables: enable"], ["8f1c actor_email manifests/b.yaml:7"]],
+    [
+      "the policy, if no manifest decides it",
+      ["rules:", "  - { match: { column: phone }, set: { enabled: true } }"],
+      ["8f1c card_last_four manifests/p.yaml:8"],
+    ],
+  ];
+  test.each(rows)("%s", async (_sentence, lines, [expected = ""]) => {
+    const [, name = "", line] = expected.split(" ");
+    const { made } = await start({
+      "a.yaml": integration,
+      "b.yaml": config(...lines),
+      "p.yaml": policy(`  when: { column: { name: ${name} } }\n  require: { hashed: true }\n`),
+    });
+    const planned = await made("plan");
+    expect(planned.policy.map(({ file, line: at }) => `${file}:${at}`)).toEqual([line]);
+  });
+
+  test("in a drift report the rule, if the account matches it", async () => {
+    const rule = "  - { id: clear, match: { table: customers, column: email }, set: { hashed: false } }";
+    const { made } = await start({
+      "a.yaml": integration,
+      "b.yaml": config("rules:", rule, `  - ${hash.replace("column", "table: users, column")}`),
+      "p.yaml": emails,
+    });
+    expect(linesOf(await made("drift"))).toEqual([
+      `pii existing ${email("customers")} manifests/b.yaml:7`,
+      `pii existing ${email("users")} manifests/p.yaml:8`,
+    ]);
+  });
+});
+
+describe("the integrations that policies check, and their reads", () => {
+  test("those with a manifest, with one read each", async () => {
+    const { made, service } = await start({ "a.yaml": integration, "p.yaml": emails });
+    const planned = await made("plan");
+    expect(planned.policy.map(({ address }) => address)).toEqual(["Schemas/orders", "Schemas/orders"]);
+    expect(service.requests.map(({ path }) => path).sort()).toEqual(["/v1/integrations", "/v1/integrations/8f1c/schemas"]);
+  });
+  test("those that policies select, without reads for others", async () => {
+    const { made, service } = await start({
+      "a.yaml": integration,
+      "p.yaml": emails.replace("enabled: true } }", `enabled: true }, integration: { names: ["none-*"] } }`),
+    });
+    expect(linesOf(await made("plan"))).toEqual([]);
+    expect(service.requests.map(({ path }) => path)).toEqual(["/v1/integrations"]);
+  });
+  test("those in the scope of --only, even if their SchemaConfig is not", async () => {
+    const files = {
+      "a.yaml": `${integration}---\n${integration.replace("orders", "billing").replace("Orders", "Billing")}`,
+      "b.yaml": config("rules:", `  - ${hash}`),
+      "p.yaml": emails.replace("name: email", 'name: "*email"'),
+    };
+    const { made } = await start(files);
+    const addresses = async (...argv: readonly string[]) => [
+      ...new Set((await made("plan", ...argv)).policy.map(({ address }) => address)),
+    ];
+    expect(await addresses()).toEqual(["Schemas/billing", "Schemas/orders"]);
+    expect(await addresses("--only", "Integration/billing")).toEqual(["Schemas/billing"]);
+    expect(await addresses("--only", "SchemaConfig/orders")).toEqual(["Schemas/orders"]);
+    expect(await addresses("--only", "Integration/orders")).toEqual(["Schemas/orders"]);
+  });
+  test("those with the labels of the manifest that identifies the live object, whatever its name", async () => {
+    const misnamed = integration.replace("name: orders", "name: shop-shard-01");
+    const { made } = await start({
+      "a.yaml": misnamed,
+      "b.yaml": config("rules: []")
+        .replace("integration: orders", "integration: { id: 51a1 }")
+        .replace("{ name: orders }", "{ name: shop }"),
+      "p.yaml": emails.replace("enabled: true } }", "enabled: true }, integration: { labels: { domain: sales } } }"),
+    });
+    expect([...new Set((await made("plan")).policy.map(({ address }) => address))]).toEqual(["Schemas/Integration/shop-shard-01"]);
+  });
+  test("columns that the schemas response leaves out are read once for each enabled table that a policy checks", async () => {
+    const { made, service } = await start(
+      {
+        "a.yaml": integration,
+        "b.yaml": config("rules:", "  - { match: { table: users }, set: { enabled: true } }"),
+        "p.yaml": emails.replace("enabled: true }", "enabled: true }, table: { name: [users, customers, audit_events] }"),
+      },
+      {},
+      { schemaForm: "snake" },
+    );
+    expect((await made("plan")).policy).toHaveLength(2);
+    expect(service.requests.map(({ path }) => path).sort()).toEqual([
+      "/v1/integrations",
+      "/v1/integrations/8f1c/schemas",
+      "/v1/integrations/8f1c/schemas/public/tables/customers/columns",
+      "/v1/integrations/8f1c/schemas/public/tables/users/columns",
+    ]);
+  });
+  test("a failed read is not repeated for policies", async () => {
+    const { made, service } = await start(
+      { "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails },
+      {},
+      { faults: ["GET /v1/integrations/8f1c/schemas=status:500"] },
+    );
+    const planned = await made("plan");
+    expect([planned.complete, planned.exit.code, reads(service, "/schemas")]).toEqual([false, 1, 1]);
+  });
+  test("columns that the service does not return are reported", async () => {
+    const { made } = await start(
+      { "a.yaml": integration, "p.yaml": emails },
+      {},
+      { schemaForm: "snake", faults: ["GET /tables/users/columns=status:404"] },
+    );
+    const planned = await made("plan");
+    const { diagnostics } = planned;
+    expect(diagnostics).toEqual([
+      expect.objectContaining({
+        code: "W_COLUMNS_UNKNOWN",
+        severity: "warning",
+        message: expect.stringContaining("public.users of orders"),
+      }),
+    ]);
+    expect(unseenSteps(planned)).toEqual([
+      {
+        address: "Schemas/orders",
+        paths: ["/schemas/public/tables/users/columns"],
+        reason: "the service returned no columns for the table",
+      },
+    ]);
+  });
+  test("a SchemaConfig is not in sync if the service does not return columns that only a policy needs", async () => {
+    const files = { "a.yaml": integration, "b.yaml": config("rules:", "  - { match: { table: users }, set: { enabled: true } }") };
+    const faults = ["GET /tables/users/columns=status:404"];
+    const withPolicy = await start({ ...files, "p.yaml": emails }, {}, { schemaForm: "snake", faults });
+    await withPolicy.run("apply", "--yes");
+    const planned = await withPolicy.made("plan", "--fail-on", "unverifiable");
+    expect([unseenSteps(planned).map(({ address }) => address), planned.counts.equal, planned.exit]).toEqual([
+      ["Schemas/orders"],
+      1,
+      { code: 2, reasons: ["unverifiable"] },
+    ]);
+    const withoutPolicy = await start(files, {}, { schemaForm: "snake", faults });
+    await withoutPolicy.run("apply", "--yes");
+    const same = await withoutPolicy.made("plan");
+    expect([unseenSteps(same), same.counts.equal]).toEqual([[], 2]);
+  });
+});
+
+test("expired rules are findings at their line, once each, in a plan with the rules in scope", async () => {
+  const rule = (day: string) =>
+    `  - { id: r${day.slice(0, 4)}, match: { column: email }, set: { hashed: true }, reason: DPIA-41, expires: ${day} }`;
+  const set = `apiVersion: dimsync/v1\nkind: RuleSet\nmetadata: { name: old }\nspec:\n  rules:\n  ${rule("2024-02-29")}\n`;
+  const { made } = await start({
+    "a.yaml": integration,
+    "b.yaml": config("rules:", "  - use: old", rule("2025-12-31"), rule("2999-12-31")),
+    "s.yaml": set,
+  });
+  const planned = await made("plan");
+  expect(planned.policy).toEqual([
+    {
+      policy: "rule-expired",
+      severity: "warning",
+      state: "existing",
+      address: "RuleSet/old",
+      path: "/spec/rules/0",
+      message: 'Rule "r2024" expired on 2024-02-29 (DPIA-41) and still applies. Remove it, or set a later date.',
+      file: "manifests/s.yaml",
+      line: 6,
+    },
+    expect.objectContaining({
+      policy: "rule-expired",
+      address: "SchemaConfig/orders",
+      path: "/spec/rules/1",
+      file: "manifests/b.yaml",
+      line: 8,
+    }),
+  ]);
+  expect(planned.diagnostics.filter(({ severity }) => severity === "warning")).toEqual([]);
+  expect(planned.exit.code).toBe(0);
+  expect((await made("plan", "--only", "Integration/orders")).policy).toEqual([]);
+});
+
+describe("an integration that does not exist yet", () => {
+  const returns = returnsManifest({ destination: "{ id: d-12 }", secretEnv: "PW" });
+  const configOf = (...lines: readonly string[]) => config(...lines).replace("integration: orders", "integration: returns");
+  const env = { PW: "pw-canary" };
+  test("is reported, and checked by apply before it is changed", async () => {
+    const service = await startService();
+    onTestFinished(() => service.close());
+    const folder = writeProject({
+      "dimsync.yaml": configText(service.url),
+      "manifests/a.yaml": returns,
+      "manifests/b.yaml": configOf(
+        "rules:",
+        "  - { match: { column: phone }, set: { hashed: true } }",
+        "schemas:",
+        "  public: { enabled: true, tables: { customers: { enabled: true } } }",
+      ),
+      "manifests/p.yaml": emails,
+    });
+    const run = (...argv: readonly string[]) =>
+      runCommand([...argv, "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
+    const planned = JSON.parse((await run("plan")).stdout) as Plan;
+    expect(planned.diagnostics).toEqual([
+      expect.objectContaining({ code: "I_POLICY_WAITS", message: expect.stringContaining("Schemas/returns") }),
+    ]);
+    const applied = await run("apply", "--yes");
+    expect([applied.code, service.counts()["POST"], service.counts()["PATCH"]]).toEqual([3, 1, undefined]);
+    expect(outcomes(JSON.parse(applied.stdout) as Result).map(({ address, outcome, code }) => `${address} ${outcome} ${code}`)).toEqual([
+      "Integration/returns done undefined",
+      "Schemas/returns blocked E_GUARD",
+    ]);
+    // They are checked by then.
+    expect(JSON.parse(applied.stdout).diagnostics).toEqual([]);
+  });
+  test("is not checked while only a part of the schema is discovered", async () => {
+    const service = await startService();
+    onTestFinished(() => service.close());
+    const folder = writeProject({
+      "dimsync.yaml": configText(service.url),
+      "manifests/a.yaml": returns.replace("enableColumnChanges", "enableAll"),
+      "manifests/b.yaml": configOf("rules:", `  - ${hash}`, "schemas:", "  public: { tables: { not-yet: { enabled: true } } }"),
+      "manifests/p.yaml": emails,
+    });
+    const applied = await runCommand(["apply", "--yes", "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
+    const { policy: findings, exit } = JSON.parse(applied.stdout);
+    expect([exit, findings]).toEqual([{ code: 4, reasons: ["deferred"] }, []]);
+  });
+});
+
+describe("policies that could never find anything are errors, in validate and plan", () => {
+  test.each<[string, string, string]>([
+    ["nothing required", "  when: { column: { name: email } }\n", "5 has no spec.require"],
+    ["nothing checked", "  when: { integration: { names: [orders] } }\n  require: { hashed: true }\n", "7 names no column"],
+    ["no condition at all", "  require: { hashed: true }\n", "5 names no column"],
+    ["tables that are hashed", "  when: { table: { name: users } }\n  require: { hashed: true }\n", "8 cannot be hashed"],
+  ])("%s", async (_sentence, spec, expected) => {
+    const { run, made } = await start({ "a.yaml": integration, "p.yaml": policy(spec) });
+    const validated = await run("validate", "-o", "json");
+    for (const [code, diagnostics] of [
+      [validated.code, JSON.parse(validated.stdout).diagnostics],
+      [(await run("plan")).code, (await made("plan")).diagnostics],
+    ] as const) {
+      expect(code).toBe(1);
+      const [line, words] = [expected.slice(0, 1), expected.slice(2)];
+      expect(diagnostics).toEqual([
+        expect.objectContaining({
+          code: "E_WRONG_VALUE",
+          file: "manifests/p.yaml",
+          line: Number(line),
+          message: expect.stringContaining(words),
+        }),
+      ]);
+    }
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import type { Result } from "../../../src/core/base/model/plan.ts";
+import type { AccountState } from "../../../src/embedded/index.ts";
+import { seedAccount } from "../../../src/embedded/index.ts";
+import { refusedUrl } from "../../support/loopback.ts";
+import { keyVariable } from "../../support/project-folder.ts";
+import { blockedSteps } from "../../support/steps.ts";
+import { type Scene, scene } from "../apply/scene.ts";
+
+const total = 40;
+
+const configOf = (id: string): string => `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: s-${id} }
+spec:
+  integration: { id: "${id}" }
+  rules: [{ id: email, match: { column: email }, set: { hashed: true } }]
+`;
+
+const tag = "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: gold }\nspec: { name: Gold }\n";
+
+/** The seed's first integration, 40 times. */
+function fleet(): AccountState {
+  const state = seedAccount();
+  const [model] = state.integrations;
+  if (model === undefined) throw new Error("The seed has no integration.");
+  return { ...state, integrations: ids.map((id) => ({ ...model, id, name: id })) };
+}
+
+const ids = Array.from({ length: total }, (_, i) => `id-${i}`);
+const manifests = [...ids.map(configOf), tag].join("---\n");
+const fleetScene = (faults: readonly string[] = []): Promise<Scene> =>
+  scene(manifests, { service: { state: fleet(), faults }, config: { client: { retries: 0 } } });
+
+const problemCodes = ({ diagnostics }: Pick<Result, "diagnostics">): readonly string[] =>
+  diagnostics.flatMap(({ severity, code }) => (severity === "error" ? [code] : []));
+
+describe("a cause that all reads share is one error", () => {
+  it("a wrong key: the requests stop, and every command exits with 1", async () => {
+    const at = await fleetScene();
+    const env = { [keyVariable]: "wrong" };
+    for (const argv of [["plan"], ["drift"], ["apply", "--yes"]]) {
+      const before = at.service.requests.length;
+      const { code, stdout } = await at.run([...argv, "-o", "json"], env);
+      const document = JSON.parse(stdout) as Result;
+      expect({ code, codes: problemCodes(document) }).toEqual({ code: 1, codes: ["E_READ_FAILED"] });
+      expect(document.diagnostics[0]?.message).toMatch(
+        /^GET \/v1\/\S+: the service refused the API key with status 401\..* \d+ more reads? failed/su,
+      );
+      expect(at.service.requests.length - before).toBeLessThanOrEqual(8);
+    }
+  });
+
+  it("a wrong key in human output and Markdown: the cause first, then one line for everything that was not compared", async () => {
+    const at = await fleetScene();
+    const human = await at.run(["plan"], { [keyVariable]: "wrong" });
+    expect(human.stdout.match(/refused the API key/gu)).toHaveLength(1);
+    expect(human.stdout.indexOf("refused the API key")).toBeLessThan(human.stdout.indexOf("✗"));
+    expect(human.stdout.match(/^✗ /gmu)).toHaveLength(1);
+    expect(human.stdout).toContain("and 38 more objects");
+    const markdown = await at.run(["plan", "-o", "markdown"], { [keyVariable]: "wrong" });
+    expect(markdown.stdout.match(/refused the API key/gu)).toHaveLength(1);
+    expect(markdown.stdout.match(/^- `✗`/gmu)).toHaveLength(1);
+    const applied = await at.run(["apply", "--yes"], { [keyVariable]: "wrong" });
+    expect(applied.stdout.match(/^✗ /gmu)?.length).toBeLessThanOrEqual(2);
+  });
+
+  it("a closed port", async () => {
+    const at = await fleetScene();
+    const { code, stdout } = await at.run(["plan", "-o", "json"], { DIMSYNC_BASE_URL: await refusedUrl(), DIMSYNC_API_KEY: "key" });
+    const document = JSON.parse(stdout) as Result;
+    expect({ code, codes: problemCodes(document) }).toEqual({ code: 1, codes: ["E_READ_FAILED"] });
+    expect(document.diagnostics[0]?.message).toContain("ECONNREFUSED");
+  });
+
+  it("a service that fails in the middle of reading: what was read is compared", async () => {
+    const at = await fleetScene();
+    at.service.addFault("GET /v1/integrations/id-[0-3].*=status:500");
+    const { code, plan } = await at.plan();
+    expect({ code, codes: problemCodes(plan) }).toEqual({ code: 1, codes: ["E_READ_FAILED"] });
+    const failed = ids.filter((id) => /^id-[0-3]/u.test(id)).length;
+    expect(plan.diagnostics[0]?.message).toContain(`${failed - 1} more reads failed`);
+    expect(blockedSteps(plan)).toHaveLength(failed);
+  });
+});
+
+describe("different causes stay apart", () => {
+  it("one list that the key may not read is named, and the others are read", async () => {
+    const at = await fleetScene(["GET /v1/tags=status:403"]);
+    const { code, plan } = await at.plan();
+    expect({ code, codes: problemCodes(plan) }).toEqual({ code: 1, codes: ["E_READ_FAILED"] });
+    expect(plan.diagnostics[0]?.message).toMatch(/^GET \/v1\/tags: the service refused the API key with status 403/u);
+    expect(plan.diagnostics[0]?.message).not.toContain("more read");
+    expect(blockedSteps(plan)).toMatchObject([{ address: "Tag/gold" }]);
+  });
+
+  it("two statuses are two errors", async () => {
+    const at = await fleetScene(["GET /v1/tags=status:403", "GET /v1/integrations/id-7/=status:500"]);
+    expect((await at.plan()).plan.diagnostics.map(({ address, message }) => [address, message.split(":")[0]])).toEqual([
+      ["Schemas/id-7", "GET /v1/integrations/id-7/schemas"],
+      [undefined, "GET /v1/tags"],
+    ]);
+  });
+});
