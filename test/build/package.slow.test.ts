@@ -40,7 +40,7 @@ test.each(nodes)("validate, plan, apply and drift on %s", (node) => {
   const dimsync = (...args: readonly string[]): string =>
     execFileSync(node, [installed("dist/bin.cjs"), ...args], { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
   expect(dimsync("validate")).toContain("no problems found");
-  expect(dimsync("plan", "--out", "plan.json")).toMatch(/Plan: \d+ to create/u);
+  expect(dimsync("plan", "--out", "plan.json")).toMatch(/^demo: \d+ to create/u);
   expect(JSON.parse(dimsync("apply", "plan.json", "-o", "json"))).toMatchObject({ kind: "Result", exit: { code: 0 } });
   expect(dimsync("plan", "--detailed-exitcode")).toContain("No changes.");
   expect(dimsync("drift")).toContain("No drift.");

@@ -84,7 +84,7 @@ test("a plan sets apart what the manifests cause and what it would undo, with wh
   const heading = "1 change from this pull request, which protects; 1 outside change is undone";
   const human = (await run("plan", "--base", "main")).stdout;
   expect(human.replaceAll(/\s+/gu, " ")).toContain(heading);
-  expect(human).toMatch(/^ {2}hash again +users\.email +Orders +changed in the account$/mu);
+  expect(human).toMatch(/^ {2}hash again +users\.email[\s\S]*changed in the account$/mu);
   expect(human).toMatch(/^ +Orders was changed by dana@example\.com, 20\d\d-\d\d-\d\d \d\d:\d\d UTC$/mu);
   expect((await run("plan", "--base", "main", "-o", "markdown")).stdout).toContain(heading);
   expect((await run("plan", "--base", "main", "-o", "html")).stdout).toContain(heading);
@@ -143,7 +143,7 @@ describe("ci apply compares with the commit that was applied last", () => {
     return { ...made, apply, merge, hash, writes: () => writes, head: () => git(folder, "rev-parse", "HEAD") };
   }
   const isUndone =
-    /1 change does not come from the manifests: someone changed the account, and apply will undo it\.\n {4}Schemas\/Orders: public\.users\.email hashed\n {4}Orders was changed by dana@example\.com/u;
+    /1 outside change is\s+undone[\s\S]*hash again.*users\.email[\s\S]*changed in the account\n[\s\S]*Orders was changed by dana@example\.com/u;
   const recorded = (folder: string): unknown => recordsIn(folder, "test").state.appliedCommit?.commit;
 
   test("and says what it undoes, and the guard refuses it", async () => {
@@ -168,7 +168,7 @@ describe("ci apply compares with the commit that was applied last", () => {
     await hash(false);
     const accepted = manifests.replace("hashed: true", "hashed: false");
     merge(accepted);
-    expect((await apply()).stdout).toContain("No changes.");
+    expect((await apply()).stdout).toContain("Apply sends nothing.");
     expect(recorded(folder)).toBe(head());
     await hash(true);
     merge(accepted + names);
