@@ -202,7 +202,7 @@ describe("two weeks of a team", () => {
     const first = await plan("--base", "main");
     expect(first).toMatchObject({ executable: true, guards: [], counts: { update: 40, protects: 240, exposes: 0 } });
     const { stdout } = await run("plan", "-t", "prod");
-    expect(stdout).toContain("hash 240 columns in 120 tables of 40 integrations");
+    expect(stdout).toContain("prod: 240 changes, all protect.");
     expect((await run("apply", "-t", "prod", "--yes")).code).toBe(0);
     expect([readable(prod), switchedOff(prod)]).toEqual([[], []]);
     commit("hash personal data");
