@@ -29,6 +29,8 @@ import type { PagePart } from "./page.ts";
 const mostEntries = 50;
 const mostRows = 10;
 const mostChanges = 200;
+// A browser takes seconds to lay out more changes of all objects together.
+const mostListed = 20_000;
 
 /** A section as a part of a page. */
 export function sectionPart(section: Section, words: Words): PagePart {
@@ -110,12 +112,13 @@ function changesHtml({ of, title }: NonNullable<Entry["changes"]>, words: Words)
   );
 }
 
-// A browser lays out only open details, so many objects are split into bundles of this size.
+// A browser lays out only open details, so many objects are split into bundles.
 const bundleSize = 100;
 
 /** The objects with all their changes, in bundles if there are many. */
 export function objectCards(all: readonly Entry[], words: Words): Html {
-  const drawn = (some: readonly Entry[]): Html => blocks(some.map((entry) => objectCard(entry, words)));
+  const most = Math.max(mostChanges, Math.floor(mostListed / Math.max(1, all.length)));
+  const drawn = (some: readonly Entry[]): Html => blocks(some.map((entry) => objectCard(entry, words, most)));
   if (all.length <= bundleSize) return drawn(all);
   const bundles: Html[] = [];
   for (let from = 0; from < all.length; from += bundleSize) {
@@ -127,13 +130,13 @@ export function objectCards(all: readonly Entry[], words: Words): Html {
   return blocks(bundles);
 }
 
-function objectCard({ head, changes, requests = [] }: Entry, words: Words): Html {
+function objectCard({ head, changes, requests = [] }: Entry, words: Words, most: number): Html {
   const lines = changes === undefined ? [] : changeLines(changes.of, words);
-  const left = lines.length - mostChanges;
+  const left = lines.length - most;
   const sent = requests.map(({ text }) => code(text));
   return html`<details class="card"><summary>${joined([html`<h3>${joined(head.map(lineHtml), " ")}</h3>`, chip(counted(lines.length, words.change), "quiet")], " ")}</summary><div class="inside">
 ${blocks(
-  changeTable(lines.slice(0, mostChanges), changes?.title ?? ""),
+  changeTable(lines.slice(0, most), changes?.title ?? ""),
   left > 0 && html`<p>${moreOf(left, words.change)}: ${code(`${words.command} -o json`)} prints all of them.</p>`,
   sent.length > 0 && html`<p class="small">Requests: ${joined(sent, ", ")}</p>`,
 )}
