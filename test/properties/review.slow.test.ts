@@ -130,7 +130,11 @@ async function review(done: readonly Edit[]): Promise<void> {
     .map(({ method, path, body }) => ({ method, path, body }));
   // A guard that this pull request raised or that only a review has may let the merged manifests pass.
   if (sent.length > 0 || plan.executable) expect(sent, applied.output).toEqual(shown);
-  for (const { method, path } of sent) expect(comment).toContain(`${method} ${path}`);
+  // The comment has each object, and how many requests of each method there are.
+  for (const { address } of sent.length === 0 ? [] : readySteps(plan).filter(({ requests }) => requests.length > 0))
+    expect(comment).toContain(address.replace(/^Schemas\//u, "").replace(/#.*$/u, ""));
+  for (const method of new Set(sent.map((one) => one.method)))
+    expect(comment).toContain(`${sent.filter((one) => one.method === method).length} ${method}`);
 }
 
 // One edit for each set of codes: each takes two jobs in CI and their checkouts.

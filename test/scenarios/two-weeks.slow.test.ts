@@ -260,9 +260,9 @@ describe("two weeks of a team", () => {
     const { stdout } = await run("plan", "-t", "prod");
     expect(stdout).toMatch(/2 new columns \(not reviewed\):\n {4}public\.customers\.national_id2 +replicated, unhashed +pii +shop-/u);
     expect(stdout).toContain("1 reviewed column is gone:\n    public.orders.channel   shop-shard-07\n");
-    expect((await run("drift", "-t", "prod")).stdout).toMatch(
-      /shop-shard-05 was changed by sam@example\.com, 20\d\d-[^~]+tier enabled +live true, desired false +exposed/u,
-    );
+    const drift = (await run("drift", "-t", "prod")).stdout;
+    expect(drift).toMatch(/replicated +[^\n]*customers\.tier/u);
+    expect(drift).toMatch(/shop-shard-05 was changed by sam@example\.com, 20\d\d-/u);
     expect((await run("apply", "-t", "prod", "--yes")).code).toBe(0);
     expect(switchedOff(prod)).toEqual(["p05 public.customers.national_id2", "p05 public.customers.tier"]);
     expect((await run("catalog", "accept", "Schemas/shop-shard-05", "public.customers.tier", "-t", "prod")).code).toBe(0);
@@ -291,9 +291,9 @@ describe("two weeks of a team", () => {
       ["/schemas/public/tables/customers/columns/email/hashed", "drift"],
     ]);
     const human = await run("plan", "-t", "prod", "--base", "main");
-    expect(human.stdout).toMatch(
-      /\n1 change is not from this pull request: [^:]+\n {4}Schemas\/shop-shard-09: public\.customers\.email hashed\n {4}shop-shard-09 was changed by sam@example\.com, 20/u,
-    );
+    expect(human.stdout.replaceAll(/\s+/gu, " ")).toContain("; 1 outside change is undone.");
+    expect(human.stdout).toMatch(/\n {2}hash again +public\.customers\.email +shop-shard-09\s+changed in the account\n/u);
+    expect(human.stdout).toMatch(/\n +shop-shard-09 was changed by sam@example\.com, 20/u);
     write("dimsync.yaml", `${read("dimsync.yaml")}review: strict\n`);
     const { code, stdout } = await run("plan", "-t", "prod", "--base", "main", "-o", "markdown");
     expect(code).toBe(3);
@@ -332,7 +332,7 @@ describe("two weeks of a team", () => {
       expect(blockedSteps(made)).toEqual([]);
     }
     const { stdout } = await run("plan", "-t", "prod", "--base", "main");
-    expect(stdout).toContain("= Integration/payroll-eu   Payroll (p31), renamed from Integration/payroll\n");
+    expect(stdout).toContain("Integration/payroll-eu, renamed from Integration/payroll");
     expect(stdout).toMatch(
       /\n! Asset\/forum-db +released\n[^!]*! Integration\/forum +released\n {4}It is not managed any more, with \d+ columns\. dimsync sends\s+nothing/u,
     );
