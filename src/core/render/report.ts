@@ -10,7 +10,7 @@ import type { Document, RenderOptions } from "./document.ts";
 import { changesSection, detailEntries } from "./report/changes.ts";
 import { exitText } from "./report/exits.ts";
 import { targetPlace, withFiles } from "./report/from-root.ts";
-import { contentText } from "./report/headline.ts";
+import { contentText, isReview } from "./report/headline.ts";
 import { isDone, outcomesText } from "./report/outcomes.ts";
 import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
 import { sectionsOf } from "./report/sections.ts";
@@ -81,7 +81,8 @@ export function reportOf(given: Document, options: RenderOptions): Report {
   const folder = options.filePrefix?.replace(/\/$/u, "") ?? "";
   const inFolder = (command: string): string => (folder === "" ? command : withFlags(command, [["-C", folder]]));
   const named = (command: string): string => inFolder("target" in document ? forTarget(command, document) : command);
-  const words = { ...wordsOf(kind), command: named(wordsOf(kind).command) };
+  const isReviewed = kind === "Plan" && isReview(document);
+  const words = { ...wordsOf(kind), command: named(wordsOf(kind).command), ...(isReviewed ? { isReview: true } : {}) };
   const target = kind === "Validation" ? "" : targetPlace(document.target, options.filePrefix);
   const changes = changesSection(items, words, options.verbose);
   return {

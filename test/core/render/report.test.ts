@@ -83,6 +83,19 @@ describe("equal changes are one row", () => {
     ]);
   });
 
+  test("of a review without an event are not said to be changed in the account", () => {
+    const outside = { ...columns("email"), origin: "drift" } as const;
+    const event = { actor: "dana@example.com", at: "2026-03-03T07:55:00Z", confidence: "likely", event: "changed", own: false } as const;
+    const made = plan({ items: [of("a", outside), { ...of("b", outside), attribution: event, liveName: "b" }], loosened: [] });
+    expect(rowsOf(made)).toEqual([
+      "hash | users.email | a | not from this pull request",
+      "hash again | users.email | b | changed in the account",
+    ]);
+    expect(reportOf(made, plain).headline.text).toBe(
+      "this pull request changes nothing; 1 outside change is undone; 1 change is not from this pull request.",
+    );
+  });
+
   test("with the schema if there are several", () => {
     const other = { ...columns("email"), nodes: { sales: { users: ["email"] } } };
     expect(rowsOf(plan({ items: [of("a", columns("email"), other)] }))).toEqual(["hash | public.users.email, sales.users.email | a | "]);

@@ -309,7 +309,7 @@ describe("the three jobs", () => {
       inputs: { args: "--output=json=dimsync.json\n--output=html=dimsync.html" },
     });
     expect(run.code, run.log.slice(0, 3000)).toBe(0);
-    expect(run.outputs["summary_line"]).toContain("10000 outside changes are undone");
+    expect(run.outputs["summary_line"]).toContain("10000 changes are not from this pull request");
     const [comment] = github.comments.get(7) ?? [];
     expect(comment?.body.length).toBeLessThanOrEqual(65_536);
     expect(comment?.body).toContain("10000");

@@ -76,6 +76,7 @@ const mostNodes = 2000;
 
 interface Group {
   readonly entry: NodeChanges;
+  readonly words: Words;
   readonly nodes: Map<string, Set<string>>;
   readonly integrations: Set<string>;
   readonly path: string;
@@ -89,11 +90,17 @@ function schemaRows(items: readonly ReadyStep[], words: Words): readonly ChangeR
   const groups = new Map<string, Group>();
   const rows: ChangeRow[] = [];
   for (const item of items)
-    for (const entry of item.changes)
-      if (isOfNodes(entry)) addEntry(groups, { entry, integration: integrationOf(item.address), hasSeveral: schemas.size > 1 });
+    for (const entry of item.changes) {
+      const own = wordsOfChange(item, entry, words);
+      if (isOfNodes(entry)) addEntry(groups, { entry, integration: integrationOf(item.address), hasSeveral: schemas.size > 1, words: own });
       else rows.push(valueRow(item, single(entry), words));
-  return [...[...groups.values()].flatMap((group) => groupRows(group, words)), ...rows];
+    }
+  return [...[...groups.values()].flatMap(groupRows), ...rows];
 }
+
+/** An event of the audit log shows that someone changed the account, whatever was applied before. */
+const wordsOfChange = (item: ReadyStep, { attribution }: Pick<ChangeFacts, "attribution">, words: Words): Words =>
+  words.isReview === true && (item.attribution !== undefined || attribution !== undefined) ? { ...words, isReview: false } : words;
 
 const schemasOf = ({ nodes }: NodeChanges): readonly string[] => nodeLists(nodes).flatMap(({ above: [schema], names }) => schema ?? names);
 
@@ -111,12 +118,17 @@ function keyOf({ field, after, risk, origin, cause, removed, attribution, nodes 
 
 function addEntry(
   groups: Map<string, Group>,
-  { entry, integration, hasSeveral }: { readonly entry: NodeChanges; readonly integration: string; readonly hasSeveral: boolean },
+  {
+    entry,
+    integration,
+    hasSeveral,
+    words,
+  }: Pick<Group, "entry" | "words"> & { readonly integration: string; readonly hasSeveral: boolean },
 ): void {
-  const group = getOrAdd(groups, keyOf(entry), (): Group => {
+  const group = getOrAdd(groups, `${words.isReview === true ? "review " : ""}${keyOf(entry)}`, (): Group => {
     const [first] = eachNode(entry.nodes);
     const path = first === undefined ? "" : nodePointer(first, entry.field);
-    return { entry, nodes: new Map(), integrations: new Set(), path, causes: [], count: 0 };
+    return { entry, words, nodes: new Map(), integrations: new Set(), path, causes: [], count: 0 };
   });
   const { cause } = entry;
   if (cause !== undefined && (group.causes.length === 0 || cause.label !== undefined)) group.causes.push(cause);
@@ -131,7 +143,7 @@ function addEntry(
   }
 }
 
-function groupRows({ entry, nodes, integrations, path, causes, count }: Group, words: Words): readonly ChangeRow[] {
+function groupRows({ entry, words, nodes, integrations, path, causes, count }: Group): readonly ChangeRow[] {
   const facts = {
     ...factsOf(entry, words),
     why: whyText(entry, words, causes),
@@ -173,12 +185,12 @@ const verbs: Readonly<
 const wordsFor = ({ field, after }: { readonly field: string; readonly after: ChangeFacts["after"] | undefined }) =>
   (field === "hashed" || field === "enabled") && typeof after === "boolean" ? verbs[`${field} ${after}`] : undefined;
 
-function verbOf(facts: ChangeFacts & { readonly field: string }, { kind }: Pick<Words, "kind">): string {
+function verbOf(facts: ChangeFacts & { readonly field: string }, { kind, isReview }: Pick<Words, "kind" | "isReview">): string {
   const { field, after, origin } = facts;
   const known = wordsFor({ field, after });
   const isReport = kind === "DriftReport";
   if (known === undefined) return `${visible(field)}${isReport ? " differs" : ""}`;
-  if (!isReport) return `${known.plan}${isOutside(facts) ? " again" : ""}`;
+  if (!isReport) return `${known.plan}${isOutside(facts) && isReview !== true ? " again" : ""}`;
   return isOutside(facts) ? known.drift : origin === "config" ? known.config : known.unknown;
 }
 
@@ -196,7 +208,7 @@ function valueChange(change: ChangeFacts & { readonly field: string }, words: Wo
 /** "un-hashed by dana@example.com, 2026-03-03 07:55 UTC", "rule city: small towns identify people", "manifests/orders.yaml:22". */
 function whyText(
   facts: ChangeFacts & Traced,
-  { kind }: Pick<Words, "kind">,
+  { kind, isReview }: Pick<Words, "kind" | "isReview">,
   causes: readonly (Cause | undefined)[] = [facts.cause],
 ): string {
   const { cause, removed, origin, attribution } = facts;
@@ -204,7 +216,10 @@ function whyText(
   const gone = removed === undefined ? "" : `no longer protected by ${placeOf(removed)} (removed here)`;
   const rule = joinParts([causeText(cause, isAlarm(facts)), labelText(causes)], " ");
   if (kind !== "DriftReport" && isOutside(facts))
-    return joinParts([who === "" ? "changed in the account" : who, origin === "conflict" ? rule : ""], "; ");
+    return joinParts(
+      [who !== "" ? who : isReview === true ? "not from this pull request" : "changed in the account", origin === "conflict" ? rule : ""],
+      "; ",
+    );
   return joinParts([who, gone, rule], "; ");
 }
 
@@ -260,13 +275,14 @@ function objectRows(item: ReadyStep, words: Words): readonly ChangeRow[] {
   ];
 }
 
-function valueRow(item: ReadyStep, change: Change, words: Words): ChangeRow {
+function valueRow(item: ReadyStep, change: Change, given: Words): ChangeRow {
+  const words = wordsOfChange(item, change, given);
   const { before, after } = change;
   const isSecret = isSecretReference(before) || isSecretReference(after);
   return {
     ...factsOf({ ...change, field: wholePath(change.path) }, words),
     sign: actionSigns.update,
-    verb: words.kind === "DriftReport" ? "differs" : isOutside(change) ? "set again" : "set",
+    verb: words.kind === "DriftReport" ? "differs" : isOutside(change) && words.isReview !== true ? "set again" : "set",
     what: [`${visible(item.address)} ${wholePath(change.path)}`],
     noun: "value",
     count: 1,

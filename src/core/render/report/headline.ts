@@ -11,7 +11,7 @@ import { wasNotRead } from "./refusals.ts";
 import { isAlarm } from "./words.ts";
 
 /** Whether the plan is that of a pull request. */
-const isReview = ({ loosened, loosenedSince }: Plan): boolean => loosened !== undefined && loosenedSince === undefined;
+export const isReview = ({ loosened, loosenedSince }: Plan): boolean => loosened !== undefined && loosenedSince === undefined;
 
 /** "6 changes from this pull request, all protect; 1 outside change is undone": a plan or report with something in it. Without a period. */
 export const contentText = (plan: Plan): string => (plan.kind === "DriftReport" ? driftText(plan) : planText(plan));
@@ -31,17 +31,26 @@ function planText(plan: Plan): string {
   const from = isReview(plan) ? " from this pull request" : "";
   const own = joinParts([creates === 0 ? "" : `${creates} to create`, changes === 0 ? "" : counted(changes, "change")], ", ");
   const outside = items.reduce((sum, item) => sum + changeCount(item, isOutside), 0);
+  // The base of a review may never have been applied: only an event shows that the account changed.
+  const unsure = isReview(plan)
+    ? items.reduce((sum, item) => sum + changeCount(item, (one) => isOutside(one) && !hasEvent(item, one)), 0)
+    : 0;
   const again = items.reduce((sum, item) => sum + changeCount(item, (one) => isOutside(one) && isAlarm(one)), 0);
   return joinParts(
     [
       own === "" ? nothingText(plan, outside) : `${own}${from}${riskText(creates + changes, protects, exposes)}`,
       exposed === 0 ? "" : `${exposed === 1 ? "1 column becomes" : `${exposed} columns become`} readable`,
-      outsideText(outside, again),
+      outsideText(outside - unsure, again),
+      unsure === 0 ? "" : `${counted(unsure, "change")} ${unsure === 1 ? "is" : "are"} not from this pull request`,
       otherCounts(plan),
     ],
     "; ",
   );
 }
+
+/** Whether the audit log shows who changed it, or its object. */
+const hasEvent = (item: Pick<ReadyStep, "attribution">, change: Pick<Change, "attribution">): boolean =>
+  item.attribution !== undefined || change.attribution !== undefined;
 
 /** "12 columns become readable" */
 const exposedColumns = (items: readonly ReadyStep[]): number => items.reduce((sum, { exposedColumns: count = 0 }) => sum + count, 0);

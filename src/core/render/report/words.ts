@@ -19,6 +19,8 @@ export interface Words {
   readonly unknown: string;
   readonly unset: string;
   readonly change: string;
+  /** Whether what the manifests did not change may be asked for by a base that was never applied, unless an event shows who changed it. */
+  readonly isReview?: boolean;
   /** The highlighted risk, and the other one. */
   readonly risks: readonly [string, string];
 }
