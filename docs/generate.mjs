@@ -1,4 +1,4 @@
-// Writes docs/reference/, with the man page, from the JSON Schemas, the command line and the sources: `node docs/generate.mjs`.
+// Writes docs/reference/ from the JSON Schemas, the command line and the sources: `node docs/generate.mjs`.
 // `--check` writes nothing and exits with 1 if a page would change.
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,6 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { commandsPage } from "./generate/commands.mjs";
 import { diagnosticsPage } from "./generate/diagnostics.mjs";
-import { manPage } from "./generate/man.mjs";
 import { schemaPage } from "./generate/schemas.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -69,11 +68,6 @@ async function commandLine() {
   }
 }
 
-async function manual({ program, examples }) {
-  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  return manPage(program, { version, examples: examples.dimsync, page: await readFile(join(root, "docs/commands.md"), "utf8") });
-}
-
 const isCheck = process.argv.includes("--check");
 const stale = [];
 /** Makes the folder contain exactly the wanted files; collects the stale ones. */
@@ -92,8 +86,7 @@ async function keep(folder, wanted) {
   }
 }
 
-const line = await commandLine();
-await keep("docs/reference", { ...(await pages(line)), "dimsync.1": await manual(line) });
+await keep("docs/reference", await pages(await commandLine()));
 if (isCheck && stale.length > 0) {
   process.stderr.write(`Out of date: ${stale.join(", ")}. Run node docs/generate.mjs.\n`);
   process.exitCode = 1;

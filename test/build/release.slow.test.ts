@@ -29,17 +29,7 @@ function startRelease(version: string) {
   const folder = writeProject({
     "CHANGELOG.md": `# Changelog\n\n## ${version} - 2026-01-02\n\n- First entry\n\n## 0.0.1\n\n- Older entry\n`,
   });
-  for (const path of [
-    "dist",
-    "schema",
-    "build",
-    "README.md",
-    "LICENSE",
-    "package.json",
-    "package-lock.json",
-    ".npmrc",
-    "docs/reference/dimsync.1",
-  ])
+  for (const path of ["dist", "schema", "build", "README.md", "LICENSE", "package.json", "package-lock.json", ".npmrc"])
     cpSync(path, join(folder, path), { recursive: true });
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
   const manifest = join(folder, "package.json");
