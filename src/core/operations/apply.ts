@@ -16,6 +16,7 @@ import type { Lease, RecordsRun, RecordsState } from "../records/records.ts";
 import type { AppliedCommit } from "../records/remembered.ts";
 import type { Client } from "../service/client.ts";
 import { openAccount, resolveAll } from "./account.ts";
+import { withStaleAuthors } from "./attributed.ts";
 import { withBase } from "./base.ts";
 import { jobUrl, openRecords, versionText, withRecords } from "./open-records.ts";
 import { withCatalogProblems } from "./review.ts";
@@ -240,7 +241,7 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { envir
         commitOf(plan, await git, { runId: writes.runId, at: result.finishedAt }),
         plan.steps.some(({ standing }) => standing === "ready" || standing === "waits"),
       );
-    return done;
+    return options.saved === undefined ? done : { ...done, result: await withStaleAuthors(result, options.saved, run) };
   } finally {
     await account.close();
   }

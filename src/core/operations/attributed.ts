@@ -1,11 +1,14 @@
-import { eachAttribution } from "../base/model/changes.ts";
+import { eachAttribution, eachChange, withTraces } from "../base/model/changes.ts";
 import { ServiceError } from "../base/model/errors.ts";
-import { type Plan, readySteps, stepsOf } from "../base/model/plan.ts";
+import { defined } from "../base/model/json/json.ts";
+import { type Plan, type Result, readySteps, type Step, stepsOf } from "../base/model/plan.ts";
 import { isLocal } from "../base/model/settings/config.ts";
+import { capitalized } from "../base/text/describe.ts";
 import { attribute, runOf, withOtherProjects, withoutAttribution, withPartialAttribution } from "../drift/attribution.ts";
 import { endOfNow, readAudit } from "../drift/audit.ts";
 import type { Run } from "../plan/run.ts";
 import type { PastWrite } from "../records/records.ts";
+import { attributionText } from "../render/report/attribution.ts";
 import { withRecords } from "./open-records.ts";
 
 const defaultWindowMs = 30 * 86_400_000;
@@ -33,6 +36,32 @@ export async function attributed(report: Plan, { since }: AttributionOptions, ru
     if (!(error instanceof ServiceError)) throw error;
     return withCalls(withoutAttribution(report, `The audit log could not be read: ${error.message}`));
   }
+}
+
+/** The result of a saved plan, with who changed each stale step's object after `plan` was made, as far as the audit log shows it. */
+export async function withStaleAuthors(result: Result, plan: Plan, run: Run): Promise<Result> {
+  // Whoever changed the account did not change the manifests, whatever the origin of the planned change is.
+  const stale = result.steps.flatMap((step): readonly Step[] =>
+    step.why?.code === "E_STALE" ? [{ ...step, changes: withTraces(step.changes, () => ({ origin: "drift" })) }] : [],
+  );
+  if (stale.length === 0) return result;
+  const asked = { ...plan, steps: stale, createdAt: result.finishedAt };
+  // The writes are done: a result is never lost because its explanation fails.
+  const { steps } = await attributed(asked, { since: plan.createdAt }, run).catch(() => asked);
+  const authors = new Map(steps.map((step) => [step.id, authorOf(step)]));
+  const named = (step: Step): Step => {
+    const { why } = step;
+    const author = authors.get(step.id) ?? "";
+    return why === undefined || author === "" ? step : { ...step, why: { ...why, message: `${why.message} ${author}` } };
+  };
+  return { ...result, steps: result.steps.map(named) };
+}
+
+/** "Un-hashed by dana@example.com, 2026-03-03 07:55 UTC."; "" if no event says it. */
+function authorOf({ attribution, changes, address, liveName }: Step): string {
+  const change = [...eachChange({ changes })].find((one) => one.attribution !== undefined);
+  const text = attributionText({ ...(change ?? defined({ attribution })), address, ...defined({ liveName }) });
+  return text === "" ? "" : `${capitalized(text)}.`;
 }
 
 const mostWrites = 10_000;

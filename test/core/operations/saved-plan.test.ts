@@ -55,10 +55,43 @@ describe("a saved plan", () => {
     expect(code).toBe(5);
     expect(endings(result)).toMatchObject({ "update Tag/gold": "skipped E_STALE", "update Schemas/orders": "done" });
     expect(outcomes(result).find(({ code: why }) => why === "E_STALE")?.command).toBe("dimsync plan --out plan.json");
-    expect(outcomes(result).find(({ code: why }) => why === "E_STALE")?.message).toBe(
-      'It changed after the plan was made: /description was "" when it was planned and is "changed by hand" now.',
+    expect(outcomes(result).find(({ code: why }) => why === "E_STALE")?.message).toMatch(
+      /^It changed after the plan was made: \/description was "" when it was planned and is "changed by hand" now\. Gold was perhaps changed by dana@example\.com, \S+ \S+ UTC \(only the time fits\)\.$/u,
     );
     expect(at.writes()).not.toContain("PUT /v1/tags/t-3");
+  });
+
+  it.each([
+    [
+      "its column, if the event names it",
+      'Column "email" of table "customers" in "Orders" was un-hashed',
+      /now\. Un-hashed by erin@example\.com, \S+ \S+ UTC\.$/u,
+    ],
+    [
+      "its object, if the event names no column",
+      'Schema of "Orders" changed',
+      /now\. Orders was changed by erin@example\.com, \S+ \S+ UTC\.$/u,
+    ],
+    ["nobody, if the event is about another topic", '"Orders" was paused', /now\.$/u],
+  ])("says of a stale item who changed %s", async (_, event, expected) => {
+    const wanted = schemaManifest(
+      "orders",
+      "{ public: { tables: { customers: { columns: { email: { enabled: false, hashed: true } } } } } }",
+    );
+    const at = await scene(together(ordersManifest, wanted));
+    const hash = (hashed: boolean): void =>
+      at.service.mutate(
+        ({ integrations: [orders] }) =>
+          void Object.assign(orders?.schemas["public"]?.tables["customers"]?.columns["email"] ?? {}, { enabled: hashed, hashed }),
+        { email: "erin@example.com" },
+        event,
+      );
+    hash(true);
+    await savedPlan(at);
+    hash(false);
+    const { code, result } = await at.apply("plan.json");
+    expect(code).toBe(5);
+    expect(outcomes(result).find(({ code: why }) => why === "E_STALE")?.message).toMatch(expected);
   });
 
   it.each<readonly [string, string, (table: TableEntry, schema: StoredSchema) => void, boolean]>([
