@@ -64,7 +64,7 @@ function driftReport(plan) {
     title: "DriftReport",
     description: "The differences between the account and the manifests, in the shape of a plan, with origin and attribution.",
     required: plan.required,
-    properties: without(plan.properties, ["options", "loosened", "loosenedSince", "released", "covered"]),
+    properties: without(plan.properties, ["options", "loosenedSince", "covered"]),
     definitions: {
       ...definitions,
       change: { ...change, properties: { ...change.properties, risk } },
@@ -106,7 +106,7 @@ function validation(plan) {
   return document(plan, {
     title: "Validation",
     description: "What dimsync validate found.",
-    required: ["kind", "manifests", "files", "diagnostics", "exit"],
+    required: ["kind", "manifests", "files", "findings", "diagnostics", "exit"],
     properties: {
       kind: plan.properties.kind,
       targets: {
@@ -116,7 +116,7 @@ function validation(plan) {
       },
       manifests: count("How many manifests were read."),
       files: count("How many files they were read from."),
-      ...only(plan.properties, ["loosened", "diagnostics", "exit"]),
+      ...only(plan.properties, ["findings", "diagnostics", "exit"]),
     },
     definitions: plan.definitions,
   });

@@ -18,7 +18,6 @@ import type { ImportReport } from "./features/import/report.ts";
 
 export type { Address } from "./core/base/model/address.ts";
 export { eachChange } from "./core/base/model/changes.ts";
-export type { GoneColumn, NewColumn } from "./core/base/model/columns.ts";
 export { DimsyncError, ProblemsError, ServiceError } from "./core/base/model/errors.ts";
 export type { Exit, ExitCode } from "./core/base/model/exit.ts";
 export type * from "./core/base/model/live.ts";

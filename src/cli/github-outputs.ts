@@ -15,7 +15,7 @@ import { workflowCommand } from "../core/base/text/workflow-commands.ts";
 import type { Document } from "../core/render/index.ts";
 import { type AnnotationOptions, annotations, githubPieces, summaryLimitBytes } from "../core/render/machine/github.ts";
 import { code, prose } from "../core/render/markdown/escape.ts";
-import { findingsOf } from "../core/render/report/findings.ts";
+import { annotationsOf } from "../core/render/report/annotations.ts";
 import { targetPlace } from "../core/render/report/from-root.ts";
 
 /** What a step of GitHub Actions gets besides its log. */
@@ -88,9 +88,9 @@ function untitledPieces({ code, message, exit, diagnostics }: CommandFailure, op
       line: visible(`${code}: ${message}`).slice(0, 1_000),
       annotations: `${workflowCommand("error", [["title", `dimsync: ${targetPlace(code, options.filePrefix)}`]], visible(message))}\n`,
     };
-  const document: Validation = { kind: "Validation", manifests: 0, files: 0, diagnostics, exit: { code: exit, reasons: [] } };
+  const document: Validation = { kind: "Validation", manifests: 0, files: 0, findings: [], diagnostics, exit: { code: exit, reasons: [] } };
   const { summary, outputs } = githubPieces([document], defined({ filePrefix: options.filePrefix }));
-  const lines = annotations(findingsOf(document), options);
+  const lines = annotations(annotationsOf(document), options);
   return { summary, line: outputs.summary_line, annotations: lines.map((line) => `${line}\n`).join("") };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { findingsOf } from "../../src/core/base/model/findings.ts";
 import { byHandSteps, readySteps } from "../support/steps.ts";
 import { exampleOf, expectShown } from "./example.ts";
 
@@ -24,11 +25,11 @@ describe("the example", () => {
 
   test("has a catalog of every column, so that a new one is listed with its label", async () => {
     const { run, made, change } = exampleOf("privacy");
-    expect((await made("plan")).newColumns ?? []).toEqual([]);
+    expect(findingsOf(await made("plan"), "columns")).toEqual([]);
     change("dimsync.catalog.yaml", ", phone", "");
     const { code, stdout } = await run("plan");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/3 new columns.*\n +public\.customers\.phone +replicated, unhashed +pii /u);
+    expect(stdout).toMatch(/3 new columns.*\n +public\.customers\.phone +replicated, unhashed, label pii /u);
   });
 
   test("has a register that shows what is readable, until apply hashes it", async () => {

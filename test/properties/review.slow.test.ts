@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { loosenedOf } from "../../src/core/base/model/findings.ts";
 import type { Plan } from "../../src/core/base/model/plan.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { dbtManifest } from "../core/columns/labels/dbt-manifest.ts";
@@ -113,7 +114,7 @@ async function review(done: readonly Edit[]): Promise<void> {
   const plan = JSON.parse(readFileSync(planFile, "utf8")) as Plan;
   const comment = repository.comment();
   expect(plan.complete, planned.output).toBe(true);
-  const codes = new Set<string>((plan.loosened ?? []).map(({ code }) => code));
+  const codes = new Set<string>(loosenedOf(plan).map(({ rule }) => rule));
   for (const edit of done) {
     const wanted: readonly string[] = edits[edit];
     // What a removed object contained is not compared one by one.
@@ -121,7 +122,7 @@ async function review(done: readonly Edit[]): Promise<void> {
   }
   if (done.every((edit) => edits[edit].length === 0)) expect([...codes]).toEqual([]);
   if (codes.size > 0) expect(comment).toContain("### This pull request also loosens");
-  const labels = (plan.loosened ?? []).flatMap(({ code, subject }) => (code === "label-lost" ? [subject] : []));
+  const labels = loosenedOf(plan).flatMap(({ rule, address }) => (rule === "label-lost" ? [address] : []));
   expect(labels, "each once").toEqual([...new Set(labels)]);
   sent.length = 0;
   const applied = await repository.mergeAndApply("feature");

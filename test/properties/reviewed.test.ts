@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { eachChange } from "../../src/core/base/model/changes.ts";
+import { findingsOf } from "../../src/core/base/model/findings.ts";
 import type { Plan } from "../../src/core/base/model/plan.ts";
 import { reviewedIn } from "../../src/core/columns/catalog/blocks.ts";
 import { readCatalog } from "../../src/core/columns/catalog/file.ts";
@@ -117,9 +118,9 @@ test("renaming, moving and deleting manifests never makes a reviewed column new 
         expect(tablesIn(readFileSync(join(folder, "c.yaml"), "utf8"))).toEqual(isAccepted ? after : before);
         const { stdout } = await run("plan", "--protect-only", "-o", "json");
         const plan = JSON.parse(stdout) as Plan;
-        expect(plan).toMatchObject({ complete: true, goneColumns: [], neverReviewed: [] });
+        expect(plan).toMatchObject({ complete: true });
         const extra = isAccepted ? [] : ["/schemas/public/tables/customers/columns/extra"];
-        expect(plan.newColumns?.map(({ id, column }) => [id, column])).toEqual(extra.map(() => ["8f1c", "extra"]));
+        expect(findingsOf(plan, "columns").map(({ rule, path }) => [rule, path])).toEqual(extra.map((path) => ["new-column", path]));
         const ofSchemas = readySteps(plan).filter(({ address }) => address.startsWith("Schemas/"));
         expect(ofSchemas.flatMap((item) => [...eachChange(item)].map(({ path, after: value }) => [path, value]))).toEqual(
           extra.map((path) => [`${path}/enabled`, false]),

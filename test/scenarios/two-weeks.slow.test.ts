@@ -193,7 +193,7 @@ describe("two weeks of a team", () => {
       "prod: accepted 3420 columns (40 integrations for the first time) in dimsync.catalog.prod.yaml. Commit it.\n",
     );
     expect(read("dimsync.catalog.prod.yaml").split("\n").length).toBeLessThan(80);
-    expect(await plan()).toMatchObject({ calls: { planned: {} }, newColumns: [], neverReviewed: [], guards: [], exit: { code: 0 } });
+    expect(await plan()).toMatchObject({ calls: { planned: {} }, findings: [], guards: [], exit: { code: 0 } });
     commit("import");
   });
 
@@ -271,7 +271,7 @@ describe("two weeks of a team", () => {
     expect((await run("catalog", "accept", "--all", "-t", "prod")).stdout).toBe(
       "prod: accepted 1 column, removed 1 column that is gone in dimsync.catalog.prod.yaml. Commit it.\n",
     );
-    expect(await plan()).toMatchObject({ calls: { planned: {} }, newColumns: [], goneColumns: [], neverReviewed: [] });
+    expect(await plan()).toMatchObject({ calls: { planned: {} }, findings: [] });
     commit("new columns");
   });
 
@@ -328,7 +328,7 @@ describe("two weeks of a team", () => {
     for (const flags of [[], ["--protect-only"]]) {
       const made = await plan("--base", "main", ...flags);
       expect(changesOf(made).filter(({ path }) => path.startsWith("/schemas"))).toEqual([]);
-      expect(made).toMatchObject({ newColumns: [], goneColumns: [], neverReviewed: [], guards: [] });
+      expect(made).toMatchObject({ findings: [], guards: [] });
       expect(blockedSteps(made)).toEqual([]);
     }
     const { stdout } = await run("plan", "-t", "prod", "--base", "main");

@@ -1,5 +1,4 @@
 import { combineExits, type Exit } from "../base/model/exit.ts";
-import { defined } from "../base/model/json/json.ts";
 import { type Manifest, problemIn } from "../base/model/manifest.ts";
 import type { Validation } from "../base/model/plan.ts";
 import { type Diagnostic, isError, type Problem, toDiagnostic } from "../base/model/problem.ts";
@@ -41,6 +40,7 @@ export async function validateProjects(projects: readonly Project[]): Promise<Va
     targets,
     manifests: new Set(projects.flatMap(({ manifests, elsewhere }) => [...manifests, ...elsewhere].map(placeOf))).size,
     files: new Set(projects.flatMap(({ files }) => files)).size,
+    findings: [],
     diagnostics: sortDiagnostics(diagnostics),
     exit: combineExits(validations.map(({ exit }) => exit)),
   };
@@ -72,14 +72,14 @@ export async function validateProject(project: Project, base?: BaseProject): Pro
     found.map((problem) => withTarget(toDiagnostic(configFile === undefined ? required(problem) : problem, locate), settings)),
   );
   const failed = diagnostics.some(isError);
-  const loosened = base === undefined ? undefined : await loosenedInFiles({ base, head: project, today });
+  const findings = base === undefined ? [] : await loosenedInFiles({ base, head: project, today });
   const isStrict = [base?.settings?.review, settings.review].includes("strict");
   const exit: Exit = failed
     ? { code: 1, reasons: ["errors"] }
-    : isStrict && (loosened ?? []).length > 0
+    : isStrict && findings.length > 0
       ? { code: 3, reasons: ["loosened"] }
       : { code: 0, reasons: [] };
-  return { kind: "Validation", manifests: manifests.length, files: files.length, ...defined({ loosened }), diagnostics, exit };
+  return { kind: "Validation", manifests: manifests.length, files: files.length, findings, diagnostics, exit };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Address, objectPattern } from "../base/model/address.ts";
+import { loosenedOf } from "../base/model/findings.ts";
 import { defined } from "../base/model/json/json.ts";
 import { keptJson } from "../base/model/kept.ts";
 import { groupBy } from "../base/model/maps.ts";
@@ -14,7 +15,7 @@ import type { Project } from "../manifests/project.ts";
 import { unknownAllowances } from "./checks/addresses.ts";
 import { allowances, unusedAllowance } from "./checks/allow.ts";
 import type { Comparison, Found } from "./checks/check.ts";
-import { checkGuards, type GuardInput } from "./checks/guards.ts";
+import { checkGuards } from "./checks/guards.ts";
 import { knownAddresses } from "./checks/unmatched.ts";
 import { isStrict, stricterGuards } from "./loosened/settings.ts";
 import type { Reviewed } from "./origin.ts";
@@ -51,8 +52,8 @@ export function decide(run: Run, stations: Stations): Plan {
     complete,
     equal: comparison.equal,
     unmanaged: found.unmanaged,
-    ...defined({ loosened: found.loosened, released: found.released, covered: found.covered }),
-    ...columnsOf(run, differences),
+    findings: [...differences.flatMap(({ findings = [] }) => findings), ...found.findings],
+    ...defined({ loosenedSince: found.loosenedSince, covered: found.covered }),
     ...(run.kind === "Plan" ? defined({ kept: keptIn(differences) }) : {}),
     policy: found.policy,
     exemptions: found.exemptions ?? [],
@@ -89,7 +90,6 @@ function headOf(run: Run, git: Plan["git"]): PlanHead {
     ...(git === undefined ? {} : { git }),
     ...(settings.protected ? { protected: true } : {}),
     ...(scope === everything ? {} : { partial: true }),
-    ...(given.review === "after merge" ? { loosenedSince: "applied" } : {}),
     ...(Object.keys(options).length === 0 ? {} : { options }),
     manifestDigest: manifestDigest(),
     ...elsewhereCounts(run.project),
@@ -113,17 +113,6 @@ function elsewhereCounts({ elsewhere }: Project): Pick<Plan, "elsewhere"> {
 function keptIn(found: readonly DiffResult[]): Plan["kept"] {
   const byId = new Map(found.flatMap(({ kept }) => (kept === undefined ? [] : [[kept.id, kept] as const])));
   return byId.size === 0 ? undefined : keptJson(byId);
-}
-
-/** New and gone columns, in the order of the units, if columns are reviewed. */
-function columnsOf({ review }: Run, found: readonly DiffResult[]): Pick<Plan, "newColumns" | "goneColumns" | "neverReviewed"> {
-  if (review === undefined) return {};
-  const all = found.flatMap((one) => one.review ?? []);
-  return {
-    newColumns: all.flatMap(({ newColumns }) => newColumns),
-    goneColumns: all.flatMap(({ goneColumns }) => goneColumns),
-    neverReviewed: all.flatMap(({ neverReviewed }) => neverReviewed ?? []),
-  };
 }
 
 /** Why an object or relation that looks missing may not be created, or one that looks needless removed, if so. What a failed read could hide is blocked before. */
@@ -154,7 +143,7 @@ function guardFindings(items: readonly ReadyStep[], run: Run, stations: Stations
   const { guards, unused } = checkGuards(items, {
     limits: stricterGuards(settings.guards, options.review === "before merge" ? options.base?.settings?.guards : undefined),
     isStrict: isStrict(run),
-    loosened: complete ? (found.loosened ?? []) : [],
+    loosened: loosenedOf(found),
     reviewedEntries: options.base?.settings?.allow,
     sizes: comparison.differences.flatMap(({ size }) => size ?? []),
     before: rounds.counted,
@@ -168,7 +157,9 @@ function guardFindings(items: readonly ReadyStep[], run: Run, stations: Stations
     unscopedSchemasOf: (liveId) => unscopedSchemas(liveId, run, account),
     policy: found.refusing,
     // New columns elsewhere must not stop a run that only protects.
-    unreviewed: isProtecting ? [] : unreviewedColumns(comparison.differences),
+    unreviewed: isProtecting
+      ? []
+      : comparison.differences.flatMap(({ findings = [] }) => findings.filter(({ refuses }) => refuses === "unreviewed")),
   });
   const isWhole = kind === "Plan" && !isProtecting && scope === everything && complete;
   const known = knownAddresses(run, account, comparison);
@@ -182,15 +173,6 @@ function unscopedSchemas(liveId: string, { options: { scope = everything } }: Ru
   const address = schemasAddress(account.naming.ofLive.get(liveId) ?? liveId);
   return isConfigured(address, account) && !scope.item(address, account) ? address : undefined;
 }
-
-/** The columns that nobody has reviewed and that refuse the plan, by integration. */
-const unreviewedColumns = (found: readonly DiffResult[]): GuardInput["unreviewed"] =>
-  found.flatMap(({ review }) => {
-    if (review?.refuses !== true) return [];
-    const { newColumns, neverReviewed } = review;
-    const address = neverReviewed?.address ?? newColumns[0]?.address ?? "";
-    return [{ address, columns: newColumns.length + (neverReviewed?.columns ?? 0) }];
-  });
 
 /** An unknown outcome is reported even if no manifest declares the object any more. */
 function unreportedUnknowns(found: readonly DiffResult[], { unknown }: Recovered): DiffResult {

@@ -1,4 +1,5 @@
 import { combineExits, type Exit } from "../base/model/exit.ts";
+import { loosenedOf, unreviewedIn } from "../base/model/findings.ts";
 import { endedSteps, isDeclined, outcomeOf, type Plan, type Result, stepsOf, unmanagedObjects } from "../base/model/plan.ts";
 import { stopsApply } from "../base/model/problem.ts";
 
@@ -55,8 +56,8 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   manual: (plan) => stepsOf(plan, "byHand").length > 0,
   blocked: (plan) => stepsOf(plan, "blocked").length > 0,
   policy: ({ policy }) => policy.some(({ severity, state }) => severity === "error" && state !== "fixed"),
-  loosened: ({ loosened = [] }) => loosened.length > 0,
-  unreviewed: ({ newColumns = [], neverReviewed = [] }) => newColumns.length + neverReviewed.length > 0,
+  loosened: (plan) => loosenedOf(plan).length > 0,
+  unreviewed: (plan) => unreviewedIn(plan).length > 0,
   warnings: ({ diagnostics, policy }) =>
     [...diagnostics, ...policy.filter(({ state }) => state !== "fixed")].some(({ severity }) => severity === "warning"),
 };

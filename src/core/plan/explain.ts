@@ -2,11 +2,12 @@ import { type Address, kindOf } from "../base/model/address.ts";
 import { eachChange } from "../base/model/changes.ts";
 import { DimsyncError, refuseErrors } from "../base/model/errors.ts";
 import { isObject, type JsonObject, own } from "../base/model/json/json.ts";
+import { fromPointer, type Pointer } from "../base/model/json/pointer.ts";
 import type { LiveSchemas } from "../base/model/live.ts";
 import { type NodePath, nodePointer } from "../base/model/nodes.ts";
 import type { NotKept } from "../base/model/plan.ts";
 import { isError, type Problem } from "../base/model/problem.ts";
-import type { Field, TablePath } from "../base/model/schema-tree.ts";
+import type { ColumnPath, Field, TablePath } from "../base/model/schema-tree.ts";
 import type { PlannedRequest, Reads } from "../base/model/service.ts";
 import { nodeText } from "../base/text/paths.ts";
 import { didYouMean } from "../base/text/suggest.ts";
@@ -83,13 +84,14 @@ async function explainUnit(unit: SchemaConfigUnit, { reads, account, needs }: Ob
     ([schema, table]) => schema !== path[0] || table !== path[1],
   );
   const whole = await withColumns({ id, tree }, explained, reads);
-  const { items, problems, review, notKept = [] } = schemaConfig.diff(unit, whole, account);
+  const { items, problems, findings = [], notKept = [] } = schemaConfig.diff(unit, whole, account);
   const liveName = account.list(integrations).byId.get(unit.liveId ?? "")?.name;
   const isIgnored = (key: Field): boolean => account.ignored(unit.address, nodePointer(path, key));
   const { isLeftOut } = leavingOut(unit, whole.tree, account);
   const changes = items.flatMap((item) => [...eachChange(item)]);
   const absent = absenceOf(whole.tree, path);
-  const switchedOff = review && switchedOffBy(unit, review);
+  const added = findings.flatMap(({ rule, path = "" }) => (rule === "new-column" ? [columnAt(path)] : []));
+  const switchedOff = switchedOffBy(unit, added);
   const evaluation = evaluate(unit.rules, whole.tree, { isLeftOut, switchedOff });
   const ofNode = notKept.filter((one) => one.path.slice(0, one.path.lastIndexOf("/")) === nodePointer(path));
   const disabled = disabledAbove(whole.tree, path, new Map(changes.map((change) => [change.path, change.after])));
@@ -177,3 +179,8 @@ function existing<T>({ liveId, address }: SchemaConfigUnit, live: T | undefined)
   if (live === undefined) throw new DimsyncError("E_READ_FAILED", `${address}: GET of the integration ${liveId} returns 404.`);
   return live;
 }
+
+const columnAt = (pointer: Pointer): ColumnPath => {
+  const [, schema = "", , table = "", , column = ""] = fromPointer(pointer);
+  return [schema, table, column];
+};

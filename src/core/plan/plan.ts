@@ -27,16 +27,13 @@ export type PlanHead = Pick<
   | "git"
   | "protected"
   | "partial"
-  | "loosenedSince"
   | "options"
   | "manifestDigest"
   | "elsewhere"
 >;
 
-type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "covered" | "kept";
-
 /** What was found. */
-export interface Findings extends Pick<Plan, ReviewMember | "loosened" | "released" | "policy" | "exemptions"> {
+export interface Findings extends Pick<Plan, "findings" | "loosenedSince" | "covered" | "kept" | "policy" | "exemptions"> {
   readonly differences: readonly DiffResult[];
   readonly problems: readonly Problem[];
   /** Whether every read succeeded. */
@@ -69,7 +66,7 @@ export interface PlanRules {
 export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): Plan {
   const { locate } = rules;
   const { differences, complete, unmanaged, policy, exemptions = [], equal, readCalls } = findings;
-  const { newColumns, goneColumns, neverReviewed, covered, kept, loosened, released } = findings;
+  const { loosenedSince, covered, kept } = findings;
   const runs = whatRuns(differences, rules);
   const numbering = { kind: head.kind, locate };
   const items = numbered(runs.runnable, numbering);
@@ -88,15 +85,8 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
       ...unsentSteps(differences, { ...runs, held }, rules, head).map((step, index) => ({ id: `s${items.length + index + 1}`, ...step })),
     ],
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
-    ...defined({
-      loosened: complete ? loosened : undefined,
-      released,
-      newColumns,
-      goneColumns,
-      neverReviewed,
-      covered,
-      kept,
-    }),
+    ...defined({ loosenedSince, covered, kept }),
+    findings: findings.findings,
     policy,
     ...(exemptions.length === 0 ? {} : { exemptions }),
     guards,

@@ -14,7 +14,7 @@ import type { Project } from "../../core/manifests/project.ts";
 import type { CiEnvironment } from "../../core/operations/forge/environment.ts";
 import type { Document, RenderOptions } from "../../core/render/document.ts";
 import { annotations } from "../../core/render/machine/github.ts";
-import { findingsOf } from "../../core/render/report/findings.ts";
+import { annotationsOf } from "../../core/render/report/annotations.ts";
 import type { CiFlags } from "./index.ts";
 
 /**
@@ -100,7 +100,7 @@ export async function endJob(context: CiContext, job: CiJob, report: JobReport):
   else write();
   // The runner also reads annotations on stderr; stdout may belong to another format.
   const isOnStdout = stdoutFormat(context, job) === "github";
-  const ofDocuments = isOnStdout ? [] : annotations(documents.flatMap(findingsOf), places).map((line) => `${line}\n`);
+  const ofDocuments = isOnStdout ? [] : annotations(documents.flatMap(annotationsOf), places).map((line) => `${line}\n`);
   writeCommands(isOnStdout ? io.stdout : io.stderr, [...ofDocuments, ...failed.map((one) => one.annotations)].join(""));
   return code;
 }
@@ -113,7 +113,7 @@ export async function touchedLines(
 ): Promise<Touched> {
   const base = isPullRequest ? await ofJob().catch(() => undefined) : undefined;
   if (base === undefined) return {};
-  const places = [...documents.flatMap(findingsOf), ...failures.flatMap(({ diagnostics }) => diagnostics)];
+  const places = [...documents.flatMap(annotationsOf), ...failures.flatMap(({ diagnostics }) => diagnostics)];
   const files = places.flatMap(({ file }) => (file === undefined ? [] : [file]));
   const touches = await changedLines({ folder: cwd, env }, base.commit, files);
   return touches === undefined ? {} : { touches };

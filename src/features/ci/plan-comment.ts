@@ -1,6 +1,6 @@
 import { failureReasons } from "../../cli/github-outputs.ts";
 import { defined } from "../../core/base/model/json/json.ts";
-import type { Plan, Result } from "../../core/base/model/plan.ts";
+import type { Finding, Plan, Result } from "../../core/base/model/plan.ts";
 import { moreOf } from "../../core/base/text/lists.ts";
 import { cutMiddle } from "../../core/base/text/values.ts";
 import type { RenderOptions } from "../../core/render/document.ts";
@@ -39,12 +39,12 @@ export function planSection({ git, ...given }: Plan, { room, touches, head, file
 interface ResultOptions extends Placed {
   readonly room: number;
   /** What the plan said that the manifests give up since the commit that was applied last. */
-  readonly loosened: Plan["loosened"] | undefined;
+  readonly loosened: readonly Finding[];
 }
 
 /** The section of what apply did after the merge, or of the plan that it did not apply. */
-export function resultSection(document: Plan | Result, { room, loosened = [], filePrefix }: ResultOptions): SectionContent {
-  const given = loosened.slice(0, mostLoosened).map(({ subject, code: of }) => `- ${code(cutMiddle(subject, 120))} ${code(of)}`);
+export function resultSection(document: Plan | Result, { room, loosened, filePrefix }: ResultOptions): SectionContent {
+  const given = loosened.slice(0, mostLoosened).map(({ address = "", rule }) => `- ${code(cutMiddle(address, 120))} ${code(rule)}`);
   const more = loosened.length > mostLoosened ? [`- … ${moreOf(loosened.length - mostLoosened, "change")}`] : [];
   const title = `**Loosened since the commit that was applied last (${loosened.length}):**`;
   const note = loosened.length === 0 ? "" : [title, "", ...given, ...more].join("\n");

@@ -1,5 +1,6 @@
 import { gitText } from "../../core/base/git/process.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
+import { loosenedOf } from "../../core/base/model/findings.ts";
 import { defined } from "../../core/base/model/json/json.ts";
 import type { Plan, Result } from "../../core/base/model/plan.ts";
 import { visible } from "../../core/base/text/control-characters.ts";
@@ -97,7 +98,7 @@ export async function commentResults(job: CiJob, { documents, plans, failed, kno
       const applied = plans.find(({ target }) => target === one.target);
       return {
         target: one.target,
-        ...resultSection(one, { room, filePrefix, loosened: one.kind === "Result" ? applied?.loosened : undefined }),
+        ...resultSection(one, { room, filePrefix, loosened: one.kind === "Result" && applied !== undefined ? loosenedOf(applied) : [] }),
       };
     }),
     ...failed.map((one) => ({ target: one.target, ...failedSection("result", one, { filePrefix }) })),

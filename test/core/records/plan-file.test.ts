@@ -32,6 +32,7 @@ const plan: Plan = {
     ],
   }),
   unmanaged: { integrations: [], tags: [], columns: 0 },
+  findings: [],
   policy: [],
   guards: [],
   diagnostics: [],

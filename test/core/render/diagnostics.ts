@@ -34,4 +34,11 @@ export const diagnostics: readonly Diagnostic[] = [
   },
 ];
 
-export const invalid: Validation = { kind: "Validation", manifests: 8, files: 4, diagnostics, exit: { code: 1, reasons: ["problems"] } };
+export const invalid: Validation = {
+  kind: "Validation",
+  manifests: 8,
+  files: 4,
+  findings: [],
+  diagnostics,
+  exit: { code: 1, reasons: ["problems"] },
+};

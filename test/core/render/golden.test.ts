@@ -8,7 +8,7 @@ import { protectPlan, protectResult } from "./held.ts";
 import { change, item, plan } from "./plans.ts";
 import { doneResult, fullResult } from "./results.ts";
 
-const valid: Document = { kind: "Validation", manifests: 8, files: 4, diagnostics: [], exit: { code: 0, reasons: [] } };
+const valid: Document = { kind: "Validation", manifests: 8, files: 4, findings: [], diagnostics: [], exit: { code: 0, reasons: [] } };
 const warned: Document = { ...valid, diagnostics: diagnostics.slice(1, 2) };
 const blind = plan({
   complete: false,

@@ -46,6 +46,7 @@ export function plan({ items: given = [], ...members }: Partial<Plan> & { readon
     executable: true,
     calls: { read: { GET: 41 }, planned, later: {} },
     unmanaged: { integrations: [], tags: [], columns: 0 },
+    findings: [],
     policy: [],
     guards: [],
     diagnostics: [],

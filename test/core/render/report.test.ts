@@ -86,7 +86,7 @@ describe("equal changes are one row", () => {
   test("of a review without an event are not said to be changed in the account", () => {
     const outside = { ...columns("email"), origin: "drift" } as const;
     const event = { actor: "dana@example.com", at: "2026-03-03T07:55:00Z", confidence: "likely", event: "changed", own: false } as const;
-    const made = plan({ items: [of("a", outside), { ...of("b", outside), attribution: event, liveName: "b" }], loosened: [] });
+    const made = plan({ items: [of("a", outside), { ...of("b", outside), attribution: event, liveName: "b" }], loosenedSince: "base" });
     expect(rowsOf(made)).toEqual([
       "hash | users.email | a | not from this pull request",
       "hash again | users.email | b | changed in the account",
@@ -334,7 +334,7 @@ test("a typical pull request takes 70 words in the comment and 90 in the termina
   } as const;
   const shops = ["shop-at", "shop-ch", "shop-de"];
   const typical = plan({
-    loosened: [],
+    loosenedSince: "base",
     items: [
       ...shops.map((shop) => shopChange(shop, city)),
       ...shops.map((shop) => shopChange(shop, title)),

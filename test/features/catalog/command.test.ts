@@ -2,7 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eachChange } from "../../../src/core/base/model/changes.ts";
-import type { NewColumn } from "../../../src/core/base/model/columns.ts";
+import { findingsOf } from "../../../src/core/base/model/findings.ts";
+import { fromPointer } from "../../../src/core/base/model/json/pointer.ts";
 import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
@@ -67,7 +68,7 @@ const nationalId = ["public", "customers", "national_id2"] as const;
 describe("plan and drift", () => {
   test("list new and gone columns with what the service does with them", async () => {
     const { addColumn, service, plan, run } = await accepted();
-    expect(await plan()).toMatchObject({ newColumns: [], goneColumns: [] });
+    expect(findingsOf(await plan(), "columns")).toEqual([]);
     addColumn(orders, nationalId);
     addColumn("51a1", ["public", "orders", "note"], { hashed: true });
     service.mutate((state) => {
@@ -75,13 +76,17 @@ describe("plan and drift", () => {
       delete table?.columns["iban"];
     });
     const address = "Schemas/Orders";
-    const expected = {
-      newColumns: [
-        { address, id: orders, schema: "public", table: "customers", column: "national_id2", replicated: true, hashed: false },
-        { address: "Schemas/shop-shard-01", id: "51a1", schema: "public", table: "orders", column: "note", replicated: true, hashed: true },
-      ],
-      goneColumns: [{ address, id: orders, schema: "public", table: "payments", column: "iban" }],
+    const at = (table: string, column: string) => `/schemas/public/tables/${table}/columns/${column}`;
+    const added = {
+      rule: "new-column",
+      severity: "warning",
+      message: "replicated, unhashed",
+      path: at("customers", "national_id2"),
+      address,
     };
+    const hashed = { rule: "new-column", severity: "info", message: "replicated, hashed", path: at("orders", "note") };
+    const gone = { rule: "gone-column", severity: "info", path: at("payments", "iban"), address };
+    const expected = { findings: [added, gone, { ...hashed, address: "Schemas/shop-shard-01" }] };
     expect(await plan()).toMatchObject(expected);
     expect(JSON.parse((await run("drift", "-o", "json")).stdout)).toMatchObject(expected);
     const { stdout } = await run("plan");
@@ -119,14 +124,14 @@ describe("plan and drift", () => {
       'apiVersion: dimsync/v1\nkind: Classification\nmetadata: { name: personal }\nspec: { labels: [{ label: pii, match: { column: "*national_id*" } }] }\n',
     );
     addColumn(orders, nationalId);
-    expect(await plan()).toMatchObject({ newColumns: [{ column: "national_id2", label: "pii" }] });
-    expect((await run("plan")).stdout).toMatch(/public\.customers\.national_id2 +replicated, unhashed +pii +Orders\n/u);
+    expect(findingsOf(await plan(), "columns")).toMatchObject([{ rule: "new-column", message: "replicated, unhashed, label pii" }]);
+    expect((await run("plan")).stdout).toMatch(/public\.customers\.national_id2 +replicated, unhashed, label pii +Orders\n/u);
   });
 
   test.each<[format: string, text: string]>([
     ["markdown", "`public.customers.national_id2` **replicated, unhashed** Orders"],
     ["html", "<code>public.<wbr>customers.<wbr>national_<wbr>id2</code>"],
-    ["github", "::warning title=unreviewed%3A A column that nobody has reviewed::public.customers.national_id2"],
+    ["github", "::warning title=new-column%3A A column that nobody has reviewed::public.customers.national_id2"],
   ])("-o %s shows a new column", async (format, text) => {
     const { addColumn, run } = await accepted();
     addColumn(orders, nationalId);
@@ -153,9 +158,7 @@ describe("plan and drift", () => {
 
   test("a project without a catalog has none of this", async () => {
     const { plan } = await project("", {});
-    const made = await plan();
-    expect(made.newColumns).toBeUndefined();
-    expect(made.goneColumns).toBeUndefined();
+    expect(findingsOf(await plan(), "columns")).toEqual([]);
   });
 
   test("ignored columns are not listed", async () => {
@@ -164,8 +167,7 @@ describe("plan and drift", () => {
     const path = "/schemas/public/tables/customers/columns/national_id2";
     const ignore = [{ address: "SchemaConfig/*", path, reason: "theirs" }];
     writeFileSync(join(folder, "dimsync.yaml"), configText(service.url, { catalog: "dimsync.catalog.yaml", ignore }));
-    const { newColumns } = await plan();
-    expect(newColumns).toEqual([]);
+    expect(findingsOf(await plan(), "columns")).toEqual([]);
   });
 });
 
@@ -257,10 +259,8 @@ describe("an integration that the catalog does not have", () => {
     const { folder, catalog, plan, run } = await accepted(mode);
     writeFileSync(join(folder, "dimsync.catalog.yaml"), without(catalog(), "51a1"));
     const made = await plan();
-    expect(made).toMatchObject({
-      newColumns: [],
-      neverReviewed: [{ address: "Schemas/shop-shard-01", id: "51a1", name: "shop-shard-01", columns: 45 }],
-    });
+    const never = { rule: "never-reviewed", severity: "warning", message: line, address: "Schemas/shop-shard-01", count: 45 };
+    expect(findingsOf(made, "columns")).toEqual([never]);
     expect(
       readySteps(made)
         .flatMap((item) => [...eachChange(item)])
@@ -290,7 +290,7 @@ describe("an integration that the catalog does not have", () => {
     writeFileSync(join(folder, "dimsync.catalog.yaml"), catalog().replaceAll("51a1", "51a9"));
     const made = await plan();
     expect(made.diagnostics).toMatchObject([{ code: "W_CATALOG_UNKNOWN_ID", file: "dimsync.catalog.yaml", line: 7 }]);
-    expect(made.neverReviewed).toMatchObject([{ id: "51a1" }]);
+    expect(findingsOf(made, "columns")).toMatchObject([{ rule: "never-reviewed", message: expect.stringContaining("(51a1)") }]);
     expect(
       readySteps(made)
         .flatMap((item) => [...eachChange(item)])
@@ -314,7 +314,7 @@ describe("names", () => {
       const integration = state.integrations.find(({ id }) => id === orders);
       if (integration !== undefined) integration.name = "Orders EU";
     });
-    expect(await plan()).toMatchObject({ newColumns: [], goneColumns: [], neverReviewed: [] });
+    expect(findingsOf(await plan(), "columns")).toEqual([]);
     expect((await run("catalog", "accept", "--all")).stdout).toBe("test: updated 1 name in dimsync.catalog.yaml. Commit it.\n");
     expect(catalog()).toContain('"8f1c": Orders EU');
     expect(await run("catalog", "accept", "--all")).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to accept") });
@@ -382,7 +382,8 @@ describe("the file", () => {
 });
 
 describe("catalog accept", () => {
-  const newNames = ({ newColumns = [] }: Plan) => newColumns.map(({ address, column }: NewColumn) => `${address} ${column}`);
+  const newNames = ({ findings }: Plan) =>
+    findings.flatMap(({ rule, address, path = "" }) => (rule === "new-column" ? [`${address} ${fromPointer(path).at(-1)}`] : []));
 
   test.each<[argv: readonly string[], left: readonly string[]]>([
     [["Schemas/Orders"], ["Schemas/shop-shard-01 note"]],

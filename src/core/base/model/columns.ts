@@ -1,9 +1,7 @@
-import type { NeverReviewed } from "./documents.generated.d.ts";
+import type { Address } from "./address.ts";
 import type { LiveSchemas } from "./live.ts";
 import type { NamedObject } from "./plan.ts";
 import type { Problem } from "./problem.ts";
-
-export type { GoneColumn, NeverReviewed, NewColumn } from "./documents.generated.d.ts";
 
 /** Columns of one table. */
 export interface TableColumns {
@@ -16,7 +14,9 @@ export interface TableColumns {
 }
 
 /** A live integration: its schemas' address, its live id, and what the service calls it. */
-export type ReviewedIntegration = Pick<NeverReviewed, "address" | "id" | "name">;
+export interface ReviewedIntegration extends NamedObject {
+  readonly address: Address;
+}
 
 /** How the columns of one integration differ from those that someone has reviewed. */
 export interface ReviewedUnit {

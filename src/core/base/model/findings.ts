@@ -1,4 +1,4 @@
-import type { GuardFinding } from "./documents.generated.d.ts";
+import type { Finding, GuardFinding, Plan } from "./documents.generated.d.ts";
 import type { ConfigFile, WrittenGuards } from "./specs.generated.d.ts";
 
 export type { GuardFinding, PolicyFinding, UsedExemption } from "./documents.generated.d.ts";
@@ -33,3 +33,49 @@ export type GuardName = keyof typeof guards;
 export const guardNames = Object.keys(guards) as readonly GuardName[]; // the keys of the table
 
 export const limitGuards = guardNames.filter((name): name is keyof WrittenGuards => "limit" in guards[name]);
+
+/** What the manifests give up, in the order of a review. */
+export const loosenedRules = [
+  "unknown",
+  "policy-removed",
+  "policy-weakened",
+  "exemption-added",
+  "exemption-widened",
+  "exemption-extended",
+  "guard-raised",
+  "allow-added",
+  "ignore-added",
+  "managed-less",
+  "check-dropped",
+  "accepted-ahead",
+  "target-gone",
+  "protection-lost",
+  "protection-lost-later",
+  "label-lost",
+  "released",
+] as const;
+
+export type LoosenedRule = (typeof loosenedRules)[number];
+
+/** What a finding is about, which decides where reports have it. */
+type Family = "columns" | "loosened" | "released" | "problem";
+
+const familyByRule: ReadonlyMap<string, Family> = new Map<string, Family>([
+  ...loosenedRules.map((rule) => [rule, "loosened"] as const),
+  ["released", "released"],
+  ...["new-column", "never-reviewed", "gone-column", "gone-table"].map((rule) => [rule, "columns"] as const),
+]);
+
+const familyOf = ({ rule }: Pick<Finding, "rule">): Family => familyByRule.get(rule) ?? "problem";
+
+/** The findings of a family, in the order of the document. */
+export const findingsOf = ({ findings }: { readonly findings: readonly Finding[] }, family: Family): readonly Finding[] =>
+  findings.filter((finding) => familyOf(finding) === family);
+
+/** What the manifests give up since the base of a review, or since the commit that was applied last. */
+export const loosenedOf = ({ findings, loosenedSince }: Pick<Plan, "findings" | "loosenedSince">): readonly Finding[] =>
+  loosenedSince === undefined ? [] : findings.filter((one) => familyOf(one) === "loosened" || familyOf(one) === "released");
+
+/** What nobody has reviewed. */
+export const unreviewedIn = ({ findings }: Pick<Plan, "findings">): readonly Finding[] =>
+  findings.filter(({ rule }) => rule === "new-column" || rule === "never-reviewed");

@@ -1,21 +1,8 @@
 import type { Address } from "./address.ts";
-import type { GoneColumn, NeverReviewed, NewColumn } from "./columns.ts";
-import type {
-  Attribution,
-  Cause,
-  Loosened,
-  NamedObject,
-  Origin,
-  Plan,
-  Result,
-  Step,
-  UnmanagedTable,
-  Why,
-} from "./documents.generated.d.ts";
+import type { Attribution, Cause, Finding, NamedObject, Origin, Plan, Result, Step, UnmanagedTable, Why } from "./documents.generated.d.ts";
 import type { JsonValue } from "./json/json.ts";
 import type { Pointer } from "./json/pointer.ts";
 import type { LabelOrigin } from "./labels.ts";
-import { everyName } from "./maps.ts";
 import type { Nodes } from "./nodes.ts";
 import type { SourceLocation } from "./problem.ts";
 import type { Code } from "./titles.ts";
@@ -193,17 +180,8 @@ export interface Difference {
   readonly unmanagedColumns: number;
   /** Their names, if requested. */
   readonly unmanagedTables?: readonly UnmanagedTable[];
-  /** The columns that nobody has reviewed, and the reviewed ones that are gone. Absent if columns are not reviewed. */
-  readonly review?: ColumnDifference;
-}
-
-export interface ColumnDifference {
-  readonly newColumns: readonly NewColumn[];
-  readonly goneColumns: readonly GoneColumn[];
-  /** Present if the catalog does not have the integration; then it has no new and gone columns. */
-  readonly neverReviewed?: NeverReviewed;
-  /** Whether what is not reviewed refuses the plan (`unreviewed: error`). */
-  readonly refuses: boolean;
+  /** What a reader should know of the object. Default: nothing. */
+  readonly findings?: readonly Finding[];
 }
 
 /** Live columns that no manifest covers; the other members are live objects by the name of their list: `integrations`. */
@@ -212,27 +190,6 @@ export type Unmanaged = Plan["unmanaged"];
 /** The live objects by list. */
 export const unmanagedObjects = ({ columns: _, tables: __, ...lists }: Unmanaged): ReadonlyMap<string, readonly NamedObject[]> =>
   new Map(Object.entries(lists) as readonly [string, readonly NamedObject[]][]); // by the type of Unmanaged
-
-/** In the order of a review. */
-export const loosenedCodes = everyName<Loosened["code"]>({
-  unknown: true,
-  "policy-removed": true,
-  "policy-weakened": true,
-  "exemption-added": true,
-  "exemption-widened": true,
-  "exemption-extended": true,
-  "guard-raised": true,
-  "allow-added": true,
-  "ignore-added": true,
-  "managed-less": true,
-  "check-dropped": true,
-  "accepted-ahead": true,
-  "target-gone": true,
-  "protection-lost": true,
-  "protection-lost-later": true,
-  "label-lost": true,
-  released: true,
-});
 
 /** Whether the user did not confirm the plan. */
 export const isDeclined = ({ steps }: Pick<Result, "steps">): boolean => steps.some(({ why }) => why?.code === "E_NOT_CONFIRMED");

@@ -145,7 +145,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   const { isLeftOut, found: notKept } = leavingOut(unit, tree, account);
   const evaluation = evaluate(rules, tree, {
     isLeftOut,
-    switchedOff: reviewed && switchedOffBy(unit, reviewed),
+    switchedOff: reviewed && switchedOffBy(unit, reviewed.added),
     isKeeping: account.isRecording,
   });
   // A new integration reads its tables for the first time.
@@ -153,7 +153,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     for (const [key, { code }] of evaluation.stats.warnings) if (code === "W_RESYNC") evaluation.stats.warnings.delete(key);
   const tally = finishStats(evaluation.stats);
   const { targets } = unit;
-  const missing = missingNames(rules.program, tree, { ...evaluation, name, targets, gone: reviewed?.goneColumns ?? [] });
+  const missing = missingNames(rules.program, tree, { ...evaluation, name, targets, gone: reviewed?.gone ?? [] });
   if (missing.required > 0 && account.fresh.has(liveId)) return discovering(unit);
   const problems = [
     ...missing.problems,
@@ -190,7 +190,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
             managedColumns: evaluation.liveColumns - evaluation.unmanagedColumns,
           },
         }),
-    ...(reviewed === undefined ? {} : { review: reviewed }),
+    ...defined({ findings: reviewed?.findings }),
     ...(account.listUnmanaged === true ? { unmanagedTables: unmanagedTables(rules, tree).map((one) => ({ address, ...one })) } : {}),
     ...(tally === undefined ? {} : { tally: { ...tally, name, targets, lacking: missing.lacking } satisfies UnitTally }),
   };

@@ -1,4 +1,4 @@
-import type { GoneColumn } from "../../base/model/columns.ts";
+import type { TableColumns } from "../../base/model/columns.ts";
 import { own } from "../../base/model/json/json.ts";
 import type { Pointer } from "../../base/model/json/pointer.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
@@ -102,7 +102,7 @@ export function missingNames(
     name: integration,
     targets,
     gone,
-  }: Pick<Evaluation, "stats" | "hasMissingColumns"> & Pick<UnitTally, "name" | "targets"> & { readonly gone: readonly GoneColumn[] },
+  }: Pick<Evaluation, "stats" | "hasMissingColumns"> & Pick<UnitTally, "name" | "targets"> & { readonly gone: readonly TableColumns[] },
 ): Missing {
   const isNowhere = ({ config, compiled }: Layer): boolean => missingOf(config) === "nowhere" && targets.get(compiled) !== 1;
   const lacking = new Map<CompiledConfig, Map<Pointer, NodePath>>();
@@ -171,15 +171,14 @@ export function missingNames(
 const matchesAt = ({ parts }: CompiledRule, depth: Depth, name: string): boolean => parts[depth]?.matches(name) ?? true;
 
 /** "the table app.parcels is gone (22 columns)", if the rule matched the column of this name there. */
-function goneTable({ rule, depth, pattern }: LevelPattern, gone: readonly GoneColumn[]): string | undefined {
+function goneTable({ rule, depth, pattern }: LevelPattern, gone: readonly TableColumns[]): string | undefined {
+  const { literal } = pattern;
+  if (depth !== 2 || literal === undefined) return undefined;
   const found = gone.find(
-    ({ isTableGone, schema, table, column }) =>
-      depth === 2 && isTableGone === true && column === pattern.literal && matchesAt(rule, 0, schema) && matchesAt(rule, 1, table),
+    ({ isTableGone, schema, table, columns }) =>
+      isTableGone === true && columns.includes(literal) && matchesAt(rule, 0, schema) && matchesAt(rule, 1, table),
   );
-  if (found === undefined) return undefined;
-  const { schema, table } = found;
-  const columns = gone.filter((one) => one.schema === schema && one.table === table).length;
-  return `the table ${nodeText([schema, table])} is gone (${counted(columns, "column")})`;
+  return found && `the table ${nodeText([found.schema, found.table])} is gone (${counted(found.columns.length, "column")})`;
 }
 
 /** The live names that the rule compares at this depth, sorted. */

@@ -1,7 +1,7 @@
 import type { Address } from "../../base/model/address.ts";
 import type { PolicyFinding } from "../../base/model/findings.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
-import type { Plan, Unmanaged } from "../../base/model/plan.ts";
+import type { Finding, Plan, Unmanaged } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
 import type { Account, DiffResult, Pair, ReadNeeds, TableTest } from "../../kinds/kind.ts";
 import type { Question, ScanOptions } from "../../kinds/schemas.ts";
@@ -75,7 +75,8 @@ export interface Check {
 }
 
 /** What checks found. */
-export interface Found extends Pick<Plan, "loosened" | "released" | "covered" | "exemptions"> {
+export interface Found extends Pick<Plan, "loosenedSince" | "covered" | "exemptions"> {
+  readonly findings: readonly Finding[];
   readonly differences: readonly DiffResult[];
   readonly problems: readonly Problem[];
   readonly policy: readonly PolicyFinding[];
@@ -86,7 +87,7 @@ export interface Found extends Pick<Plan, "loosened" | "released" | "covered" | 
   readonly left: ReadonlySet<string>;
 }
 
-const nothing: Found = { differences: [], problems: [], policy: [], refusing: [], unmanaged: {}, left: new Set() };
+const nothing: Found = { findings: [], differences: [], problems: [], policy: [], refusing: [], unmanaged: {}, left: new Set() };
 
 /** Ends the checks in their order. */
 export async function endChecks(checks: readonly Check[], comparison: Comparison): Promise<Found> {
@@ -96,6 +97,7 @@ export async function endChecks(checks: readonly Check[], comparison: Comparison
     found = {
       ...found,
       ...more,
+      findings: [...found.findings, ...(more.findings ?? [])],
       differences: [...found.differences, ...(more.differences ?? [])],
       problems: [...found.problems, ...(more.problems ?? [])],
     };

@@ -4,7 +4,7 @@ import { type ChangedNodes, type GuardFinding, type GuardName, guardNames, type 
 import { isObject, type JsonValue } from "../../base/model/json/json.ts";
 import type { Manifest } from "../../base/model/manifest.ts";
 import { eachNode, levelOf, nodePointer } from "../../base/model/nodes.ts";
-import type { Deferred, Loosened, ReadyStep } from "../../base/model/plan.ts";
+import type { Deferred, Finding, ReadyStep } from "../../base/model/plan.ts";
 import type { AllowEntry, Guards } from "../../base/model/settings/config.ts";
 import { counted } from "../../base/text/counts.ts";
 import { andMore } from "../../base/text/lists.ts";
@@ -33,11 +33,11 @@ export interface GuardInput {
   /** The findings that refuse. */
   readonly policy: readonly PolicyFinding[];
   /** What the manifests give up since the base. */
-  readonly loosened: readonly Loosened[];
+  readonly loosened: readonly Finding[];
   /** `allow` of the config at the base, which lifts the guard `loosened`; absent without a base. */
   readonly reviewedEntries: readonly AllowEntry[] | undefined;
-  /** The columns that nobody has reviewed and that refuse (`unreviewed: error`). */
-  readonly unreviewed: readonly { readonly address: Address; readonly columns: number }[];
+  /** What nobody has reviewed and refuses (`unreviewed: error`). */
+  readonly unreviewed: readonly Finding[];
 }
 
 /** What an item did, as guards count it. */
@@ -83,7 +83,9 @@ interface CheckedGuards {
 
 export function checkGuards(items: readonly ReadyStep[], input: GuardInput): CheckedGuards {
   const found = guardNames.flatMap((name) => checks[name](items, input));
-  const addresses = [...items, ...input.before, ...input.deferred, ...input.policy, ...input.unreviewed].map(({ address }) => address);
+  const addresses = [...items, ...input.before, ...input.deferred, ...input.policy, ...input.unreviewed].flatMap(
+    ({ address }) => address ?? [],
+  );
   const isUsed = ({ guard, address: pattern }: AllowEntry): boolean =>
     found.some((finding) => finding.guard === guard) &&
     (pattern === undefined || addresses.some((address) => input.isNamed(pattern, address)));
@@ -98,11 +100,11 @@ function liftedBy({ guard, address: of }: Found, items: readonly ReadyStep[], in
   const reason = input.allowed.get(guard);
   if (reason !== undefined) return { allowed: reason };
   const entries = input.entries.filter((entry) => entry.guard === guard && (guard !== "loosened" || isReviewed(entry, input)));
-  const isLeft = ({ address }: { readonly address: Address }): boolean =>
-    !entries.some(({ address: pattern }) => pattern === undefined || input.isNamed(pattern, address));
+  const isLeft = ({ address }: { readonly address?: Address }): boolean =>
+    !entries.some(({ address: pattern }) => pattern === undefined || (address !== undefined && input.isNamed(pattern, address)));
   const [before, deferred] = [input.before.filter(isLeft), input.deferred.filter(isLeft)];
-  const findings = { policy: input.policy.filter(isLeft), unreviewed: input.unreviewed.filter(isLeft) };
-  const rest = { ...input, before, deferred, ...findings, loosened: input.loosened.filter(({ subject }) => isLeft({ address: subject })) };
+  const [policy, unreviewed, loosened] = [input.policy.filter(isLeft), input.unreviewed.filter(isLeft), input.loosened.filter(isLeft)];
+  const rest = { ...input, before, deferred, policy, unreviewed, loosened };
   const isRefused = entries.length === 0 || checks[guard](items.filter(isLeft), rest).some(({ address }) => address === of);
   if (isRefused) return {};
   const [until = ""] = entries.map((entry) => entry.until).sort();
@@ -308,7 +310,7 @@ function policyFindings(_items: readonly ReadyStep[], { policy }: GuardInput): r
 }
 
 function unreviewedColumns(_items: readonly ReadyStep[], { unreviewed }: GuardInput): readonly Found[] {
-  const actual = unreviewed.reduce((sum, { columns }) => sum + columns, 0);
+  const actual = unreviewed.reduce((sum, { count = 1 }) => sum + count, 0);
   const message = `${counted(actual, "column")} ${actual === 1 ? "is" : "are"} not in the catalog, so nobody has reviewed ${actual === 1 ? "it" : "them"}. Review and accept with dimsync catalog accept.`;
   return noneAllowed("unreviewed", actual, message);
 }
@@ -316,7 +318,7 @@ function unreviewedColumns(_items: readonly ReadyStep[], { unreviewed }: GuardIn
 /** What the manifests give up. */
 function loosened(_items: readonly ReadyStep[], { isStrict, loosened: all }: GuardInput): readonly Found[] {
   const count = isStrict ? all.length : 0;
-  const codes = [...new Set(all.map(({ code }) => code))].join(", ");
+  const codes = [...new Set(all.map(({ rule }) => rule))].join(", ");
   const message = `The manifests make ${counted(count, "rule")} of the project weaker: ${codes}. Only --allow lifts this guard, or an entry of allow that was merged before.`;
   return noneAllowed("loosened", count, message);
 }

@@ -199,17 +199,13 @@ export function policyDrafts(
         : ` ${counted(columns, "column")} that it checked ${columns === 1 ? "is" : "are"} checked by no policy of this severity any more.`;
     const hidden = findings === 0 ? "" : ` The policy at the base would find ${counted(findings, "violation")} after apply.`;
     if (now === undefined)
-      return [
-        { code: "policy-removed", subject: before.address, message: `It is gone.${what}${hidden}`, at: "base", place, columns, findings },
-      ];
+      return [{ code: "policy-removed", subject: before.address, message: `It is gone.${what}${hidden}`, at: "base", place, columns }];
     const weaker = weakerText(before.spec, now.spec);
     if (weaker === "" && columns === 0 && example === undefined) return [];
     const message = `${weaker}${what}${hidden}${weaker === "" && columns === 0 ? ofLater : ""}`.trim();
     if (!isChanged && columns === 0)
       return [{ code: "protection-lost-later", subject: now.address, message, at: "head", place: { ...now.place, pointer: "" } }];
-    return [
-      { code: "policy-weakened", subject: now.address, message, at: "head", place: { ...now.place, pointer: "" }, columns, findings },
-    ];
+    return [{ code: "policy-weakened", subject: now.address, message, at: "head", place: { ...now.place, pointer: "" }, columns }];
   });
 }
 
@@ -217,7 +213,7 @@ export const exemptionDrafts = (added: readonly NewExemption[], exempt: Readonly
   added.map(({ exemption, draft }) => {
     const { columns, findings } = exempt.get(exemption) ?? newTally();
     const now = findings === 0 ? "It covers no finding now." : `It covers ${counted(findings, "finding")} now.`;
-    return { ...draft, message: `${draft.message} ${now}`, columns, findings };
+    return { ...draft, message: `${draft.message} ${now}`, columns };
   });
 
 interface ProtectionInput {

@@ -1,5 +1,7 @@
 import type { ColumnReview } from "../../base/model/columns.ts";
-import type { Loosened } from "../../base/model/plan.ts";
+import type { LoosenedRule } from "../../base/model/findings.ts";
+import { defined } from "../../base/model/json/json.ts";
+import type { Finding } from "../../base/model/plan.ts";
 import type { SourceLocation } from "../../base/model/problem.ts";
 import type { Project } from "../../manifests/project.ts";
 
@@ -24,14 +26,27 @@ export interface Review {
 }
 
 /** An entry before its line is looked up. */
-export interface Draft extends Omit<Loosened, "file" | "line"> {
+export interface Draft {
+  readonly code: LoosenedRule;
+  /** What is weaker, such as Policy/pii-hashed or guard maxCreates. */
+  readonly subject: string;
+  readonly message: string;
+  /** The side that has the place. */
+  readonly at: "base" | "head";
   readonly place?: SourceLocation | undefined;
+  /** How many columns it concerns now. */
+  readonly columns?: number;
 }
 
-export function located({ place, ...entry }: Draft, { base, head }: Pick<Review, "base" | "head">): Loosened {
-  if (place === undefined) return entry;
-  const { file, line } = (entry.at === "base" ? base : head).locate(place);
-  return { ...entry, file, ...(line === undefined ? {} : { line }) };
+export function located({ code, subject, message, at, place, columns }: Draft, sides: Pick<Review, "base" | "head">): Finding {
+  const { file, line } = place === undefined ? {} : sides[at].locate(place);
+  return {
+    rule: code,
+    severity: code === "unknown" ? "info" : "warning",
+    message,
+    address: subject,
+    ...defined({ count: columns, at: at === "base" ? at : undefined, file, line }),
+  };
 }
 
 export const until = (day: string | undefined): string => (day === undefined ? "without an end" : `until ${day}`);

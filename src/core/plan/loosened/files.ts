@@ -1,4 +1,4 @@
-import type { Loosened } from "../../base/model/plan.ts";
+import type { Finding } from "../../base/model/plan.ts";
 import type { Reads } from "../../base/model/service.ts";
 import type { Account } from "../../kinds/kind.ts";
 import { observeAccount } from "../observe.ts";
@@ -6,7 +6,7 @@ import type { Review } from "./entry.ts";
 import { newLoosened } from "./index.ts";
 
 /** What manifests give up as far as files show it, for a job without a key. */
-export async function loosenedInFiles(review: Review): Promise<readonly Loosened[]> {
+export async function loosenedInFiles(review: Review): Promise<readonly Finding[]> {
   const { base, head } = review;
   const accountOf = (project: Pick<Review["base"], "manifests" | "elsewhere" | "columnLabels">): Promise<Account> =>
     observeAccount({ project: { ...project, settings: head.settings }, comparable: [], records: noRecords, reads: noReads });

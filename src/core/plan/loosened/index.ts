@@ -1,8 +1,8 @@
 import { eachChange } from "../../base/model/changes.ts";
-import { defined } from "../../base/model/json/json.ts";
+import { loosenedRules } from "../../base/model/findings.ts";
 import type { Pointer } from "../../base/model/json/pointer.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
-import { type Loosened, loosenedCodes, type Released } from "../../base/model/plan.ts";
+import type { Finding } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted } from "../../base/text/counts.ts";
 import type { Account, DiffResult, Pair, Unit } from "../../kinds/kind.ts";
@@ -17,7 +17,7 @@ import { type Draft, located, type Review } from "./entry.ts";
 import { type LostLabels, labelTallies } from "./labels.ts";
 import { askLater } from "./later.ts";
 import { ignoringRules, newExemptions, policyPairs } from "./manifests.ts";
-import { releasedObjects } from "./released.ts";
+import { type Released, releasedObjects } from "./released.ts";
 import { loosenedSettings } from "./settings.ts";
 
 // What a pull request gives up: everything that makes the rules of the project weaker than at the base, whether or not the plan sends anything for it.
@@ -34,9 +34,8 @@ export function checkLoosened(input: CheckInput): Check {
       const isWhole = run.kind === "Plan" && run.scope === everything && reviewed.isComplete && account.isComplete && comparison.complete;
       if (!isWhole) return {};
       const released = await releasedObjects({ run, account, reviewed, comparison, onLive: loosened?.seeReleased });
-      const entries = loosened?.entries(released) ?? [];
-      // After a merge, nothing is said if nothing is given up.
-      return { released, ...defined({ loosened: review === "before merge" || entries.length > 0 ? entries : undefined }) };
+      if (loosened === undefined) return { findings: released.map((one) => located(releasedDraft(one), { base, head: run.project })) };
+      return { findings: loosened.entries(released), loosenedSince: review === "before merge" ? "base" : "applied" };
     },
   };
 }
@@ -45,7 +44,7 @@ interface LoosenedAccount {
   readonly see: (seen: SeenIntegration) => undefined;
   /** An integration that the base manifests select and those of now do not, or not with this object. */
   readonly seeReleased: (before: Pair, now: Unit | undefined, live: unknown) => void;
-  readonly entries: (released: readonly Released[]) => readonly Loosened[];
+  readonly entries: (released: readonly Released[]) => readonly Finding[];
 }
 
 export function newLoosened(review: Review, account: Account, base: Reviewed): LoosenedAccount {
@@ -115,7 +114,7 @@ function plannedIn({ items }: DiffResult): ReadonlyMap<Pointer, boolean> {
 }
 
 const inOrder = (drafts: readonly Draft[]): readonly Draft[] =>
-  [...drafts].sort((a, b) => loosenedCodes.indexOf(a.code) - loosenedCodes.indexOf(b.code));
+  [...drafts].sort((a, b) => loosenedRules.indexOf(a.code) - loosenedRules.indexOf(b.code));
 
 /** A file that is broken at the base may be repaired by this pull request, and git may not have what dbt writes. */
 function unreadFiles({ base: { unread, settings, unknownLabels = [] } }: Review): readonly Draft[] {

@@ -1,11 +1,20 @@
-import { byText, parseAddress } from "../../base/model/address.ts";
+import { type Address, byText, parseAddress } from "../../base/model/address.ts";
 import { readOr } from "../../base/model/errors.ts";
-import type { Released } from "../../base/model/plan.ts";
 import { lists } from "../../kinds/index.ts";
 import type { Account, Pair, Unit } from "../../kinds/kind.ts";
 import { kindNames } from "../../kinds/manifests.ts";
 import type { CheckInput, Comparison } from "../checks/check.ts";
 import { pairsByObject, type Reviewed } from "../origin.ts";
+
+/** A live object that lost its manifest, or a resource that a tag no longer lists. Nothing is sent, and the account keeps it. */
+export interface Released {
+  /** Address at the base. Integration/NAME also stands for its schemas, and Tag/NAME#ID for the relation to a resource. */
+  readonly address: Address;
+  /** Live name. */
+  readonly name: string;
+  /** Number of columns that the base manifests covered. */
+  readonly columns: number;
+}
 
 interface ReleasedInput extends Pick<CheckInput, "run" | "account"> {
   readonly reviewed: Reviewed;
@@ -28,10 +37,10 @@ export async function releasedObjects({ run, account, reviewed: base, comparison
   );
   const found = new Map<string, Released>();
   for (const one of released) {
-    const { liveId: id = "", address } = one.unit;
+    const { address } = one.unit;
     const key = keyOf(one);
     // Its schemas come after the integration.
-    if (!found.has(key)) found.set(key, { address, id, name: nameOf(one, base), columns: 0 });
+    if (!found.has(key)) found.set(key, { address, name: nameOf(one, base), columns: 0 });
   }
   // A SchemaConfig for many integrations can still cover some of the columns.
   const current = found.size === 0 ? undefined : pairsByObject(account);
@@ -65,7 +74,7 @@ function releasedRelations(base: Reviewed, account: Account): readonly Released[
     if (still === undefined) return [];
     return [...(kind.related?.(before.manifest, base.account) ?? [])]
       .filter((id) => !still.has(id))
-      .map((id) => ({ address: `${before.address}#${id}` as const, id, name: nameOfLive(id, base.account) ?? id, columns: 0 }));
+      .map((id) => ({ address: `${before.address}#${id}`, name: nameOfLive(id, base.account) ?? id, columns: 0 }));
   });
 }
 

@@ -7,7 +7,7 @@ import { errorsFirst, severities } from "../../base/text/signs.ts";
 import { withoutCommands, workflowCommand } from "../../base/text/workflow-commands.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { renderMarkdown } from "../markdown/index.ts";
-import { type Finding, findingsOf } from "../report/findings.ts";
+import { type Annotation, annotationsOf } from "../report/annotations.ts";
 import { targetPlace } from "../report/from-root.ts";
 import { hasChanges, summaryLine } from "../report/totals.ts";
 import { renderHuman } from "../terminal/index.ts";
@@ -33,7 +33,7 @@ export function renderGithub(documents: readonly Document[], options: RenderOpti
     withoutCommands(renderHuman(document, options)).trimEnd(),
     "::endgroup::",
   ]);
-  const entries = documents.flatMap(findingsOf);
+  const entries = documents.flatMap(annotationsOf);
   return `${[...groups, ...annotations(entries, options)].join("\n")}\n`;
 }
 
@@ -90,9 +90,9 @@ const commands: Readonly<Record<Severity, string>> = { error: "error", warning: 
  * notices. With `touches`, no line gets one that the pull request does not touch, unless a guard refuses because of it: what fails
  * the job says its place in the message instead, and the rest is left out.
  */
-export function annotations(entries: readonly Finding[], { filePrefix = "", touches }: AnnotationOptions = {}): readonly string[] {
+export function annotations(entries: readonly Annotation[], { filePrefix = "", touches }: AnnotationOptions = {}): readonly string[] {
   const shown = entries
-    .map((entry): Finding => (entry.effect === "existing" ? { ...entry, severity: "info" } : entry))
+    .map((entry): Annotation => (entry.effect === "existing" ? { ...entry, severity: "info" } : entry))
     .flatMap((entry) => placed(entry, touches));
   const all = onePerLine(shown);
   return severities.flatMap((severity) => {
@@ -106,10 +106,10 @@ export function annotations(entries: readonly Finding[], { filePrefix = "", touc
 /** How annotations name files, and which lines they may be at. */
 export type AnnotationOptions = Pick<RenderOptions, "filePrefix" | "touches">;
 
-const rank = ({ effect, file }: Finding): number => (effect === "existing" ? 2 : 0) + (file === undefined ? 1 : 0);
+const rank = ({ effect, file }: Annotation): number => (effect === "existing" ? 2 : 0) + (file === undefined ? 1 : 0);
 
 /** The finding with or without its place, or nothing. */
-function placed(entry: Finding, touches: AnnotationOptions["touches"]): readonly Finding[] {
+function placed(entry: Annotation, touches: AnnotationOptions["touches"]): readonly Annotation[] {
   const { file, line, column: _, ...rest } = entry;
   if (touches === undefined || file === undefined || entry.effect === "refuses" || touches(file, line)) return [entry];
   if (entry.severity !== "error" && entry.effect !== "blocks") return [];
@@ -119,10 +119,10 @@ function placed(entry: Finding, touches: AnnotationOptions["touches"]): readonly
 const mostMessages = 3;
 
 /** Findings of one rule at one line as one, with their messages. Those without a line stay as they are. */
-function onePerLine(entries: readonly Finding[]): readonly Finding[] {
-  const isAtLine = ({ file }: Finding): boolean => file !== undefined;
+function onePerLine(entries: readonly Annotation[]): readonly Annotation[] {
+  const isAtLine = ({ file }: Annotation): boolean => file !== undefined;
   const groups = grouped(errorsFirst(entries.filter(isAtLine)), ({ rule, file, line }) => JSON.stringify([rule, file, line]));
-  const merged = groups.map(([first, ...others]): Finding => {
+  const merged = groups.map(([first, ...others]): Annotation => {
     // Targets that share a manifest have the same ones.
     const messages = [...new Set(others.map(({ message }) => message))].filter((message) => message !== first.message);
     const left = messages.length - mostMessages;
@@ -132,7 +132,7 @@ function onePerLine(entries: readonly Finding[]): readonly Finding[] {
   return [...merged, ...entries.filter((entry) => !isAtLine(entry))];
 }
 
-function annotation({ rule, title, severity, message, more = [], file, line, column }: Finding, prefix: string): string {
+function annotation({ rule, title, severity, message, more = [], file, line, column }: Annotation, prefix: string): string {
   const properties = defined({
     // A file says the folder of its project.
     title: `${visible(file === undefined ? targetPlace(rule, prefix) : rule)}: ${visible(title)}`,

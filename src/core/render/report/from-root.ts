@@ -18,19 +18,18 @@ export function withFiles(document: Document, prefix: Prefix = ""): Document {
     ...(entry.removed === undefined ? {} : { removed: at(entry.removed) }),
   });
   const diagnostics = document.diagnostics.map(at);
-  if (document.kind === "Validation")
-    return { ...document, diagnostics, ...(document.loosened === undefined ? {} : { loosened: document.loosened.map(at) }) };
+  if (document.kind === "Validation") return { ...document, diagnostics, findings: document.findings.map(at) };
   const shared = {
     diagnostics,
     policy: document.policy.map(at),
     steps: document.steps.map((step) => ({ ...step, changes: step.changes.map(ofChange) })),
   };
   if (document.kind === "Result") return { ...document, ...shared };
-  const { loosened, exemptions } = document;
+  const { exemptions } = document;
   return {
     ...document,
     ...shared,
-    ...(loosened === undefined ? {} : { loosened: loosened.map(at) }),
+    findings: document.findings.map(at),
     ...(exemptions === undefined ? {} : { exemptions: exemptions.map(at) }),
   };
 }

@@ -1,4 +1,5 @@
 import { changeCount, eachChange, isOutside } from "../../base/model/changes.ts";
+import { loosenedOf } from "../../base/model/findings.ts";
 import { type Change, isOfRelation, type Plan, type ReadyStep, readySteps, stepsOf } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted, countList } from "../../base/text/counts.ts";
@@ -11,7 +12,7 @@ import { wasNotRead } from "./refusals.ts";
 import { isAlarm } from "./words.ts";
 
 /** Whether the plan is that of a pull request. */
-export const isReview = ({ loosened, loosenedSince }: Plan): boolean => loosened !== undefined && loosenedSince === undefined;
+export const isReview = ({ loosenedSince }: Plan): boolean => loosenedSince === "base";
 
 /** "6 changes from this pull request, all protect; 1 outside change is undone": a plan or report with something in it. Without a period. */
 export const contentText = (plan: Plan): string => (plan.kind === "DriftReport" ? driftText(plan) : planText(plan));
@@ -83,7 +84,7 @@ const otherCounts = (plan: Plan): string =>
   countList([
     ...standings.map(([standing, label]) => [stepsOf(plan, standing).length, label] as const),
     [readySteps(plan).filter(({ verb }) => verb === "bind").length, "to record"],
-    [(plan.loosened ?? []).length, "loosened"],
+    [loosenedOf(plan).length, "loosened"],
   ]);
 
 function nothingText(plan: Plan, outside: number): string {
@@ -97,7 +98,8 @@ function nothingText(plan: Plan, outside: number): string {
 
 /** "shop-it customers.email readable since 2026-03-03 06:37 UTC (dana@example.com); 2 other differences". */
 function driftText(report: Plan): string {
-  const { policy, newColumns = [] } = report;
+  const { policy } = report;
+  const added = report.findings.filter(({ rule }) => rule === "new-column").length;
   const items = readySteps(report);
   const isDifferent = items.filter(({ verb }) => verb !== "bind");
   const exposed = isDifferent.reduce((sum, item) => sum + changeCount(item, isAlarm), 0);
@@ -111,7 +113,7 @@ function driftText(report: Plan): string {
       otherCounts(report),
       countList([
         [findings, findings === 1 ? "policy finding" : "policy findings"],
-        [newColumns.length, newColumns.length === 1 ? "new column" : "new columns"],
+        [added, added === 1 ? "new column" : "new columns"],
       ]),
     ],
     "; ",

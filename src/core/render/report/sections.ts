@@ -1,6 +1,6 @@
 import { eachChange, firstChange } from "../../base/model/changes.ts";
-import type { GuardFinding } from "../../base/model/findings.ts";
-import { type Change, endedSteps, type Loosened, type Plan, type Result, type Step, stepsOf, whyOf } from "../../base/model/plan.ts";
+import { findingsOf, type GuardFinding, loosenedOf } from "../../base/model/findings.ts";
+import { type Change, endedSteps, type Finding, type Plan, type Result, type Step, stepsOf, whyOf } from "../../base/model/plan.ts";
 import { type Diagnostic, placeText } from "../../base/model/problem.ts";
 import { counted } from "../../base/text/counts.ts";
 import { wholePath } from "../../base/text/paths.ts";
@@ -28,7 +28,8 @@ export const sectionsOf = (document: Document, options: RenderOptions): readonly
 function sectionsOfKind(document: Document, options: RenderOptions): readonly Section[] {
   const { verbose, touches } = options;
   const problems = errorsFirst(document.diagnostics);
-  if (document.kind === "Validation") return [loosenedSection(document), failedReads(problems), ...otherProblems(problems)];
+  if (document.kind === "Validation")
+    return [loosenedSection(findingsOf(document, "loosened")), failedReads(problems), ...otherProblems(problems)];
   const { kind, policy } = document;
   const findings = [...otherProblems(problems, touches), ...policySections(policy, kind)];
   const refused = [guards(shownGuards(document.guards, kind), kind), failedReads(problems)];
@@ -41,13 +42,12 @@ function sectionsOfKind(document: Document, options: RenderOptions): readonly Se
     return [...refused, outcomes, ...findings, notKept, steps, held, unseen, ids(document, verbose)];
   }
   return [
-    loosenedSection(document),
+    loosenedSection(loosenedOf(document), document.loosenedSince),
     nextSection(document, options),
     ...refused,
     ...findings,
     exemptionsSection(document.exemptions ?? []),
-    // What a review gives up names it, too.
-    released(document.loosened === undefined ? (document.released ?? []) : []),
+    released(document.loosenedSince === undefined ? findingsOf(document, "released") : []),
     columnsSection(document),
     notKept,
     steps,
@@ -135,14 +135,14 @@ export function problemEntry(problem: Diagnostic): Entry {
 }
 
 /** Objects and relations that the manifests no longer have. */
-const released = (all: NonNullable<Plan["released"]>): Section => ({
+const released = (all: readonly Finding[]): Section => ({
   id: "released",
   title: "No longer managed",
   count: all.length,
   part: "attention",
   isVital: true,
   noun: "object",
-  entries: all.map(({ address, columns }) => ({ head: [[`${address}${columns === 0 ? "" : `, ${counted(columns, "column")}`}`]] })),
+  entries: all.map(({ address = "", count = 0 }) => ({ head: [[`${address}${count === 0 ? "" : `, ${counted(count, "column")}`}`]] })),
   notes: [["dimsync sends nothing; the account keeps them."]],
 });
 
@@ -269,9 +269,9 @@ function ids(result: Result, verbose: boolean): Section {
 }
 
 /** What the manifests give up. It stands before everything else. */
-const loosenedSection = ({ loosened: all = [], loosenedSince }: Partial<Pick<Plan, "loosened" | "loosenedSince">>): Section => ({
+const loosenedSection = (all: readonly Finding[], since: Plan["loosenedSince"] = "base"): Section => ({
   id: "loosened",
-  title: loosenedSince === undefined ? "This pull request also loosens" : "Loosened since the commit that was applied last",
+  title: since === "base" ? "This pull request also loosens" : "Loosened since the commit that was applied last",
   count: all.length,
   part: "decision",
   isVital: true,
@@ -280,14 +280,14 @@ const loosenedSection = ({ loosened: all = [], loosenedSince }: Partial<Pick<Pla
   entries: all.map(loosenedEntry),
 });
 
-function loosenedEntry(entry: Loosened): Entry {
-  const { subject, code: of, message, at } = entry;
+function loosenedEntry(entry: Finding): Entry {
+  const { address = "", rule, message, at } = entry;
   const where = placeText(entry);
   return {
     sign: "!",
     tone: "bad",
-    group: of,
-    head: [[name(cutMiddle(subject, 120))], [code(of, "bad")], where === "" ? [] : [place(where), at === "base" ? "at the base" : ""]],
+    group: rule,
+    head: [[name(cutMiddle(address, 120))], [code(rule, "bad")], where === "" ? [] : [place(where), at === "base" ? "at the base" : ""]],
     notes: [[cutMiddle(message, 600)]],
   };
 }

@@ -1,3 +1,4 @@
+import { findingsOf, loosenedOf } from "../../base/model/findings.ts";
 import { endedSteps, type Plan, readySteps, type Step, stepsOf, type Validation } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted } from "../../base/text/counts.ts";
@@ -17,7 +18,7 @@ export function isEmpty(plan: Plan): boolean {
   const found = [plan.steps.filter(({ standing }) => standing !== "unseen"), plan.policy, plan.guards];
   // A report is about drift.
   const exemptions = plan.kind === "Plan" ? (plan.exemptions ?? []) : [];
-  const lists = [...found, exemptions, plan.loosened ?? [], plan.released ?? []];
+  const lists = [...found, exemptions, findingsOf(plan, "loosened"), findingsOf(plan, "released")];
   return plan.complete && lists.every((list) => list.length === 0) && plan.diagnostics.every(({ severity }) => severity !== "error");
 }
 
@@ -102,24 +103,17 @@ export function stateCounts(document: Document, changeCount: number): readonly S
   const { exposes = 0, exposed = 0 } = document.counts;
   const alarms = isReport ? exposed : exposes;
   const unmanaged = unmanagedCounts(document.unmanaged);
-  const { loosened = [] } = document;
+  const loosened = loosenedOf(document);
+  const added = document.findings.filter(({ rule }) => rule === "new-column");
   return [
     ...(loosened.length === 0 ? [] : [{ label: "loosened", count: loosened.length, part: "loosened", isAlarm: true }]),
     { label: isReport ? "exposed" : "expose", count: alarms, part: "changes", isAlarm: alarms > 0 },
     changes,
     ...shared,
     { label: "blocked", count: stepsOf(document, "blocked").length, part: "blocked" },
-    // Most projects do not review columns.
-    ...(document.newColumns === undefined
+    ...(added.length === 0
       ? []
-      : [
-          {
-            label: "new columns",
-            count: document.newColumns.length,
-            part: "columns",
-            isAlarm: document.newColumns.some(({ replicated, hashed }) => replicated && !hashed),
-          },
-        ]),
+      : [{ label: "new columns", count: added.length, part: "columns", isAlarm: added.some(({ severity }) => severity === "warning") }]),
     { label: "unmanaged objects", count: unmanaged.objects, part: "unmanaged", isDetail: true },
     { label: "unmanaged columns", count: unmanaged.columns, part: "unmanaged", isDetail: true },
   ];

@@ -1,6 +1,6 @@
 import { integrationOfSchemas, parseAddress } from "../../base/model/address.ts";
 import { changeCount, isOutside, resyncedTables } from "../../base/model/changes.ts";
-import type { GuardFinding, GuardName, PolicyFinding } from "../../base/model/findings.ts";
+import { type GuardFinding, type GuardName, type PolicyFinding, unreviewedIn } from "../../base/model/findings.ts";
 import { own } from "../../base/model/json/json.ts";
 import { fromPointer } from "../../base/model/json/pointer.ts";
 import { type Plan, readySteps } from "../../base/model/plan.ts";
@@ -49,10 +49,9 @@ function allowEntries(plan: Plan, finding: GuardFinding): readonly string[] {
 /** What an entry of `allow` can name. `policy` is lifted by exemptions, `loosened` by a review: neither by an address. */
 function addressesOf(plan: Plan, finding: GuardFinding): readonly string[] {
   const { guard, address, integrations, limit = 0, changed = 0, population = 0 } = finding;
-  const { newColumns = [], neverReviewed = [] } = plan;
   const items = readySteps(plan);
   const isOfTarget = changed * 100 > limit * population;
-  const found: Readonly<Record<GuardName, () => readonly { readonly address: string }[]>> = {
+  const found: Readonly<Record<GuardName, () => readonly { readonly address?: string }[]>> = {
     policy: () => [],
     loosened: () => [],
     maxCreates: () => items.filter(({ verb }) => verb === "create"),
@@ -61,11 +60,11 @@ function addressesOf(plan: Plan, finding: GuardFinding): readonly string[] {
     maxRemovedRelations: () => items.filter(({ verb }) => verb === "unrelate"),
     maxResyncedTables: () => items.filter((item) => resyncedTables(item) > 0),
     exposureWindow: () => (address === undefined ? [] : [{ address }]),
-    unreviewed: () => [...newColumns, ...neverReviewed],
+    unreviewed: () => unreviewedIn(plan),
     outsideChanges: () => items.filter((item) => changeCount(item, isOutside) > 0),
   };
   // A document of another program can have any name.
-  return own(found, guard)?.().map((one) => one.address) ?? [];
+  return own(found, guard)?.().flatMap((one) => one.address ?? []) ?? [];
 }
 
 /** The findings that refuse: new ones, or all if existing ones refuse. */

@@ -151,7 +151,10 @@ describe("guards", () => {
     [
       "columns that nobody has reviewed",
       [],
-      { unreviewed: [{ address: "Schemas/a", columns: 3 }], entries: [entry("unreviewed", "Schemas/a")] },
+      {
+        unreviewed: [{ rule: "never-reviewed", severity: "warning", message: "", address: "Schemas/a", count: 3 }],
+        entries: [entry("unreviewed", "Schemas/a")],
+      },
       ["unreviewed 3 DPIA-41 2026-12-15"],
     ],
     [

@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Plan } from "../../../../src/core/base/model/plan.ts";
+import { findingsOf } from "../../../../src/core/base/model/findings.ts";
+import type { Finding } from "../../../../src/core/base/model/plan.ts";
 import { runCommand } from "../../../support/command.ts";
 import { gitEnv } from "../../../support/git/env.ts";
 import { repositoryIn } from "../../../support/git/remote.ts";
@@ -15,6 +16,15 @@ const schemas = (name: string, spec: string): string =>
 const emails = 'rules: [{ id: emails, match: { column: "email" }, set: { hashed: true } }]';
 const tag = "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII, taggedBy: { user: dana@example.com } }\n";
 
+const shop = {
+  rule: "released",
+  severity: "warning",
+  message: "It is not managed any more, with 2 columns. dimsync sends nothing; the account keeps it.",
+  address: "Integration/shop",
+  count: 2,
+  at: "base",
+};
+
 /** A repository with a commit, and what `plan --base HEAD` says of changes in the working tree. */
 async function repository(files: Readonly<Record<string, string>>) {
   const service = await startService();
@@ -25,23 +35,24 @@ async function repository(files: Readonly<Record<string, string>>) {
   const run = (...argv: readonly string[]) => runCommand(["plan", "-q", ...argv], folder, { ...gitEnv, [keyVariable]: service.apiKey });
   return {
     run,
-    plan: async (...argv: readonly string[]): Promise<Plan> => JSON.parse((await run("--base", "HEAD", "-o", "json", ...argv)).stdout),
+    released: async (...argv: readonly string[]): Promise<readonly Finding[]> =>
+      findingsOf(JSON.parse((await run("--base", "HEAD", "-o", "json", ...argv)).stdout), "released"),
     remove: (name: string) => rmSync(join(folder, `manifests/${name}.yaml`)),
     write: (name: string, text: string) => writeFileSync(join(folder, `manifests/${name}.yaml`), text),
   };
 }
 
 test("an integration without manifests is one object, with the columns that they covered", async () => {
-  const { run, plan, remove } = await repository({
+  const { run, released, remove } = await repository({
     orders: integration("shop", "8f1c"),
     config: schemas("shop", `integration: shop, ${emails}`),
     tag,
     rest: schemas("rest", `integrations: { names: ["shop-shard-*"] }`),
   });
-  expect((await plan()).released).toEqual([]);
+  expect(await released()).toEqual([]);
   remove("orders");
   remove("config");
-  expect((await plan()).released).toEqual([{ address: "Integration/shop", id: "8f1c", name: "Orders", columns: 2 }]);
+  expect(await released()).toEqual([shop]);
   const line =
     "! Integration/shop   released\n    It is not managed any more, with 2 columns. dimsync sends nothing; the account keeps it.\n";
   expect((await run("--base", "HEAD")).stdout).toContain(line);
@@ -50,47 +61,56 @@ test("an integration without manifests is one object, with the columns that they
   );
   expect((await run("--base", "HEAD", "-o", "html")).stdout).toContain("It is not managed any more, with 2 columns");
   remove("tag");
-  expect((await plan()).released?.map(({ address }) => address)).toEqual(["Integration/shop", "Tag/pii"]);
+  expect((await released()).map(({ address }) => address)).toEqual(["Integration/shop", "Tag/pii"]);
   expect((await run("--base", "HEAD")).stdout).toContain("! Tag/pii   released");
 });
 
 test("a resource that a tag no longer lists keeps it, which is said unless the tag is exclusive", async () => {
   const tagOf = (resources: string, more = ""): string => tag.replace("spec: {", `spec: { resources: [${resources}],${more}`);
-  const { run, plan, write } = await repository({ tag: tagOf("{ integration: Orders }, { monitor: { id: m-1 } }") });
-  expect((await plan()).released).toEqual([]);
+  const { run, released, write } = await repository({ tag: tagOf("{ integration: Orders }, { monitor: { id: m-1 } }") });
+  expect(await released()).toEqual([]);
   write("tag", tagOf("{ monitor: { id: m-1 } }"));
-  expect((await plan()).released).toEqual([{ address: "Tag/pii#8f1c", id: "8f1c", name: "Orders", columns: 0 }]);
+  expect(await released()).toEqual([
+    {
+      rule: "released",
+      severity: "warning",
+      address: "Tag/pii#8f1c",
+      at: "base",
+      count: 0,
+      message: expect.stringContaining("does not list Orders any more"),
+    },
+  ]);
   const { stdout } = await run("--base", "HEAD");
   expect(stdout).toContain(
     "! Tag/pii#8f1c   released\n    The manifest does not list Orders any more. dimsync sends nothing; it keeps the tag.\n",
   );
   write("tag", tagOf("{ monitor: { id: m-1 } }", " exclusive: true,"));
-  expect((await plan()).released).toEqual([]);
+  expect(await released()).toEqual([]);
 });
 
 test("what has another manifest, another name or another file is not released", async () => {
-  const { plan, remove, write } = await repository({
+  const { released, remove, write } = await repository({
     orders: integration("shop", "8f1c"),
     config: schemas("shop", `integration: shop, ${emails}`),
     all: schemas("all", `integrations: { names: ["*"] }, priority: -1`),
   });
   remove("config");
-  expect((await plan()).released).toEqual([]);
+  expect(await released()).toEqual([]);
   remove("orders");
   write("renamed", integration("store", "8f1c"));
-  expect((await plan()).released).toEqual([]);
+  expect(await released()).toEqual([]);
   remove("renamed");
   // Another SchemaConfig still covers the integration, but not these columns.
-  expect((await plan()).released).toEqual([{ address: "Integration/shop", id: "8f1c", name: "Orders", columns: 2 }]);
+  expect(await released()).toEqual([shop]);
   write("all", schemas("all", `integrations: { names: ["*"] }, ${emails}`));
-  expect((await plan()).released).toMatchObject([{ address: "Integration/shop", columns: 0 }]);
+  expect(await released()).toMatchObject([{ address: "Integration/shop", count: 0 }]);
 });
 
 test("nothing is released if the manifests have errors, without a base, and with --only", async () => {
-  const { run, plan, remove, write } = await repository({ orders: integration("shop", "8f1c"), tag });
+  const { run, released, remove, write } = await repository({ orders: integration("shop", "8f1c"), tag });
   remove("orders");
-  expect((await plan("--only", "Tag/*")).released).toBeUndefined();
-  expect(JSON.parse((await run("-o", "json")).stdout)).not.toHaveProperty("released");
+  expect(await released("--only", "Tag/*")).toEqual([]);
+  expect(findingsOf(JSON.parse((await run("-o", "json")).stdout), "released")).toEqual([]);
   write("broken", "apiVersion: dimsync/v1\nkind: Tag\n");
-  expect((await plan()).released).toBeUndefined();
+  expect(await released()).toEqual([]);
 });

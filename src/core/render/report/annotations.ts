@@ -1,13 +1,12 @@
 import { objectAddress } from "../../base/model/address.ts";
 import { changeCount, firstChange, isOutside } from "../../base/model/changes.ts";
-import type { NeverReviewed } from "../../base/model/columns.ts";
-import type { GuardFinding, PolicyFinding } from "../../base/model/findings.ts";
+import { findingsOf, type GuardFinding, loosenedOf, type PolicyFinding } from "../../base/model/findings.ts";
 import { defined } from "../../base/model/json/json.ts";
 import {
   type Change,
   type ChangeGroup,
   endedSteps,
-  type Loosened,
+  type Finding,
   outcomeOf,
   type Plan,
   type ReadyStep,
@@ -21,23 +20,21 @@ import type { Diagnostic, Severity } from "../../base/model/problem.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted } from "../../base/text/counts.ts";
 import { andMore, joinParts } from "../../base/text/lists.ts";
-import { neverReviewedText } from "../../base/text/never-reviewed.ts";
 import { pathText, spaced, wholePath } from "../../base/text/paths.ts";
 import { errorsFirst } from "../../base/text/signs.ts";
 import { valueAt } from "../../base/text/values.ts";
 import type { Document } from "../document.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
 import { type ChangeRow, changeRows } from "./changes.ts";
-import { columnsAdded, type ReportColumn } from "./columns.ts";
+import { type ColumnGroup, columnGroups, integrationsOf, nodeOf } from "./columns.ts";
 import { heldNote } from "./held.ts";
 import { isDone } from "./outcomes.ts";
 import { openFindings, requirementText } from "./policies.ts";
 import { guardText, shownGuards } from "./refusals.ts";
-import { integrationsText } from "./unmanaged.ts";
 import { isAlarm, wordsOf } from "./words.ts";
 
 /** What annotations and jobs report, with the manifest's line if it is known. */
-export interface Finding {
+export interface Annotation {
   /** Stable: "E_AMBIGUOUS", "policy/pii-must-be-hashed", "guard/maxCreates", "exposes", "drift", "manual". */
   readonly rule: string;
   /** The meaning of the rule, without user text. */
@@ -58,9 +55,9 @@ export interface Finding {
 }
 
 /** All findings of a document, errors first, otherwise in the order of the document. */
-export function findingsOf(document: Document): readonly Finding[] {
+export function annotationsOf(document: Document): readonly Annotation[] {
   if (document.kind === "Validation")
-    return errorsFirst([...document.diagnostics.map(ofDiagnostic), ...(document.loosened ?? []).map(ofLoosened)]);
+    return errorsFirst([...document.diagnostics.map(ofDiagnostic), ...findingsOf(document, "loosened").map(ofLoosened)]);
   const { kind, diagnostics, policy, guards } = document;
   const refusing = shownGuards(guards, kind).filter(({ allowed }) => allowed === undefined);
   const isRefused = refusing.some(({ guard }) => guard === "policy");
@@ -72,11 +69,11 @@ export function findingsOf(document: Document): readonly Finding[] {
   return errorsFirst([...shared, ...(document.kind === "Result" ? ofResult(document) : ofPlan(document))]);
 }
 
-function ofDiagnostic({ code, summary, severity, message, command, address, file, line, column }: Diagnostic): Finding {
+function ofDiagnostic({ code, summary, severity, message, command, address, file, line, column }: Diagnostic): Annotation {
   return { rule: code, title: summary, severity, message, more: linesOf(command), ...defined({ address, file, line, column }) };
 }
 
-function ofPolicy(finding: PolicyFinding, kind: Document["kind"], isRefused: boolean): Finding {
+function ofPolicy(finding: PolicyFinding, kind: Document["kind"], isRefused: boolean): Annotation {
   const { policy, severity, address, path, message, file, line } = finding;
   const requirement = requirementText(finding);
   const where = requirement === "" ? wholePath(path) : joinParts([pathText(path).node, requirement], ": ");
@@ -90,12 +87,12 @@ function ofPolicy(finding: PolicyFinding, kind: Document["kind"], isRefused: boo
 }
 
 /** In a report every finding exists: that is what it reports. */
-function policyEffect({ state, severity }: PolicyFinding, kind: Document["kind"], isRefused: boolean): Finding["effect"] | undefined {
+function policyEffect({ state, severity }: PolicyFinding, kind: Document["kind"], isRefused: boolean): Annotation["effect"] | undefined {
   if (state === "existing") return kind === "DriftReport" ? undefined : "existing";
   return isRefused && severity === "error" ? "refuses" : undefined;
 }
 
-function ofGuard(finding: GuardFinding, kind: Document["kind"]): Finding {
+function ofGuard(finding: GuardFinding, kind: Document["kind"]): Annotation {
   const { guard, message } = finding;
   const isReport = kind === "DriftReport";
   const more = [`${guardText(finding, kind)}.`, ...(isReport ? [] : [`To lift it, give a reason: --allow ${guard}="reason"`])];
@@ -103,13 +100,13 @@ function ofGuard(finding: GuardFinding, kind: Document["kind"]): Finding {
   return { rule: `guard/${guard}`, title, severity: "error", message, more, effect: "refuses" };
 }
 
-const ofResult = (result: Result): readonly Finding[] => [
+const ofResult = (result: Result): readonly Annotation[] => [
   ...endedSteps(result).flatMap(ofOutcome),
   ...stepsOf(result, "held").map(ofHeld),
   ...stepsOf(result, "byHand").map((step) => ofManual(step, [])),
 ];
 
-function ofPlan(plan: Plan): readonly Finding[] {
+function ofPlan(plan: Plan): readonly Annotation[] {
   const { kind } = plan;
   const items = readySteps(plan);
   const blocked = stepsOf(plan, "blocked");
@@ -120,43 +117,40 @@ function ofPlan(plan: Plan): readonly Finding[] {
     ...stepsOf(plan, "held").map(ofHeld),
     ...items.flatMap((item) => (kind === "DriftReport" ? ofDifference(item) : ofExposure(item))),
     ...stepsOf(plan, "byHand").map((step) => ofManual(step, items)),
-    ...columnsAdded(plan).map(ofNewColumn),
-    ...(plan.neverReviewed ?? []).map(ofNeverReviewed),
-    ...(plan.loosened ?? []).map(ofLoosened),
+    ...columnGroups(plan.findings.filter(({ rule }) => rule === "new-column")).map(ofNewColumn),
+    ...plan.findings.filter(({ rule }) => rule === "never-reviewed").map(ofNeverReviewed),
+    ...loosenedOf(plan).map(ofLoosened),
   ];
 }
 
 /** A line of the base is not there any more. */
-const ofLoosened = ({ code, subject, message, at, file, line }: Loosened): Finding => ({
-  rule: `loosened/${code}`,
+const ofLoosened = ({ rule, severity, address = "", message, at, file, line }: Finding): Annotation => ({
+  rule,
   title: "The manifests loosen a rule",
-  severity: code === "unknown" ? "info" : "warning",
-  message: `${subject}: ${message}`,
-  ...(at === "head" ? defined({ file, line }) : {}),
+  severity,
+  message: `${address}: ${message}`,
+  ...(at === undefined ? defined({ file, line }) : {}),
 });
 
 /** One for the same column of all integrations. */
-const ofNewColumn = ({ name, state, label, integrations, address, isReadable }: ReportColumn): Finding => ({
-  rule: "unreviewed",
-  title: "A column that nobody has reviewed",
-  severity: isReadable ? "warning" : "info",
-  message: `${joinParts([name, label === "" ? "" : `label ${label}`, state], ", ")} (${integrationsText(integrations)}).`,
-  address,
-  path: name,
-});
+function ofNewColumn(group: ColumnGroup): Annotation {
+  const [{ rule, severity, address, path, message }] = group;
+  const title = "A column that nobody has reviewed";
+  return { rule, title, severity, message: `${nodeOf(group)}, ${message} (${integrationsOf(group)}).`, ...defined({ address, path }) };
+}
 
-const ofNeverReviewed = (integration: NeverReviewed): Finding => ({
-  rule: "unreviewed",
+const ofNeverReviewed = ({ rule, severity, message, address }: Finding): Annotation => ({
+  rule,
   title: "An integration that nobody has reviewed",
-  severity: "warning",
-  message: `${neverReviewedText(integration)}.`,
-  address: integration.address,
+  severity,
+  message: `${message}.`,
+  ...defined({ address }),
 });
 
 const isUnread = ({ why }: Step): boolean => why?.code === "E_READ_FAILED";
 
 /** An error if the run fails because of it. */
-function ofBlocked({ names, address, why: { code = "E_DEPENDENCY", message, command } }: BlockedGroup, plan: Plan): Finding {
+function ofBlocked({ names, address, why: { code = "E_DEPENDENCY", message, command } }: BlockedGroup, plan: Plan): Annotation {
   const { exit } = plan;
   const items = readySteps(plan);
   const severity = exit.reasons.includes("blocked") ? "error" : "warning";
@@ -166,7 +160,7 @@ function ofBlocked({ names, address, why: { code = "E_DEPENDENCY", message, comm
 }
 
 /** One for each object, at the line of the first change. */
-function ofHeld(held: Step): Finding {
+function ofHeld(held: Step): Annotation {
   const { address, waitsFor = [] } = held;
   const count = changeCount(held);
   const what =
@@ -181,7 +175,7 @@ function ofHeld(held: Step): Finding {
   };
 }
 
-function ofManual(step: Step, items: readonly ReadyStep[]): Finding {
+function ofManual(step: Step, items: readonly ReadyStep[]): Annotation {
   const { id, address, why } = step;
   const { path, before, after } = firstChange(step);
   const values = joinParts(
@@ -200,8 +194,8 @@ function ofManual(step: Step, items: readonly ReadyStep[]): Finding {
 }
 
 /** What someone changed in the account is apart from what the manifests cause. */
-function ofExposure(item: ReadyStep): readonly Finding[] {
-  const ofRisk = (rule: string, title: string, test: (entry: ChangeGroup) => boolean): readonly Finding[] => {
+function ofExposure(item: ReadyStep): readonly Annotation[] {
+  const ofRisk = (rule: string, title: string, test: (entry: ChangeGroup) => boolean): readonly Annotation[] => {
     const changes = item.changes.filter(test);
     if (changes.length === 0) return [];
     return changeRows([{ ...item, changes }], wordsOf("Plan")).map((row) => ofRow(row, { rule, title, address: item.address }));
@@ -212,7 +206,7 @@ function ofExposure(item: ReadyStep): readonly Finding[] {
   ];
 }
 
-const ofDifference = (item: ReadyStep): readonly Finding[] =>
+const ofDifference = (item: ReadyStep): readonly Annotation[] =>
   changeRows([item], wordsOf("DriftReport")).map((row) =>
     ofRow(row, { rule: "drift", title: "The account differs from the manifests", address: item.address }),
   );
@@ -220,8 +214,8 @@ const ofDifference = (item: ReadyStep): readonly Finding[] =>
 /** "shop-it customers.email: no longer hashed (un-hashed by dana@example.com, 2026-03-03 06:37 UTC)." */
 function ofRow(
   { what, noun, count, where, verb, value, why, cause, path }: ChangeRow,
-  of: Pick<Finding, "rule" | "title"> & { readonly address: string },
-): Finding {
+  of: Pick<Annotation, "rule" | "title"> & { readonly address: string },
+): Annotation {
   const subject = spaced(where.length === 1 ? visible(where[0] ?? "") : "", andMore(what, noun, { total: Math.max(what.length, count) }));
   const message = `${spaced(`${subject}: ${verb}`, value, why === "" ? "" : `(${why})`)}.`;
   return { ...of, severity: "warning", message, ...(path === "" ? {} : { path }), ...placeOf(cause) };
@@ -229,7 +223,7 @@ function ofRow(
 
 const failedOutcomes = new Set(["failed", "unknown", "not-converged"]);
 
-function ofOutcome(item: Step): readonly Finding[] {
+function ofOutcome(item: Step): readonly Annotation[] {
   const outcome = outcomeOf(item) ?? "done";
   if (isDone(item)) return [];
   const { address } = item;
@@ -246,7 +240,7 @@ function ofOutcome(item: Step): readonly Finding[] {
   ];
 }
 
-const placeOf = (cause: Change["cause"]): Pick<Finding, "file" | "line"> => defined({ file: cause?.file, line: cause?.line });
+const placeOf = (cause: Change["cause"]): Pick<Annotation, "file" | "line"> => defined({ file: cause?.file, line: cause?.line });
 
 /** A literal of the same manifest, for findings without a line of their own. */
 function literalOf(address: string, items: readonly ReadyStep[]): Change["cause"] {
