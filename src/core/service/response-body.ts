@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { parse as parseLossless } from "lossless-json";
 import { type AnsweredCall, malformed } from "../base/model/decode.ts";
 import { isObject, type JsonValue, memberAt, own } from "../base/model/json/json.ts";
-import { DeepNesting, parseResponse, repeatedName } from "../base/model/json/parse.ts";
+import { DeepNesting, type ParsedResponse, parseResponse, repeatedName } from "../base/model/json/parse.ts";
 import { toPointer } from "../base/model/json/pointer.ts";
 import type { WriteAnswer } from "../base/model/service.ts";
 import { RefusedInBody, refusalDespiteStatus } from "./refusal.ts";
@@ -11,22 +11,24 @@ import { RefusedInBody, refusalDespiteStatus } from "./refusal.ts";
  * The JSON of a body without an error, whatever its content-type says.
  * @throws RefusedInBody; ServiceError E_MALFORMED_ANSWER. Unlike the error of JSON.parse, its text never contains parts of the body.
  */
-export function readJson(body: Buffer, where: AnsweredCall): JsonValue {
+export const readJson = (body: Buffer, where: AnsweredCall): JsonValue => accepted(body, where).value;
+
+/** The same for one object, in which a name that is there twice would hide a value. @throws ServiceError E_MALFORMED_ANSWER, too */
+export function readUnique(body: Buffer, where: AnsweredCall): JsonValue {
+  const response = accepted(body, where);
+  const names = repeatedName(response);
+  if (names !== undefined) throw malformed(where, toPointer(names), "is there twice");
+  return response.value;
+}
+
+function accepted(body: Buffer, where: AnsweredCall): ParsedResponse {
   const response = parsed(body, where);
-  const refusal = refusalDespiteStatus(response);
+  const refusal = refusalDespiteStatus(response.value);
   if (refusal !== undefined) throw new RefusedInBody(refusal);
   return response;
 }
 
-/** The same for one object, in which a name that is there twice would hide a value. @throws ServiceError E_MALFORMED_ANSWER, too */
-export function readUnique(body: Buffer, where: AnsweredCall): JsonValue {
-  const response = readJson(body, where);
-  const names = repeatedName(body, response);
-  if (names !== undefined) throw malformed(where, toPointer(names), "is there twice");
-  return response;
-}
-
-function parsed(body: Buffer, where: AnsweredCall): JsonValue {
+function parsed(body: Buffer, where: AnsweredCall): ParsedResponse {
   if (body.length === 0) throw malformed(where, "", "is empty");
   // ASCII is not decoded but copied, to memory outside the heap.
   const encoding = isAscii(body) ? "latin1" : "utf8";
@@ -34,7 +36,7 @@ function parsed(body: Buffer, where: AnsweredCall): JsonValue {
     throw malformed(where, "", "is not UTF-8 text; a proxy may have compressed it in a way that dimsync cannot decode");
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
   try {
-    return parseResponse(body.toString(encoding, start), body) as JsonValue;
+    return parseResponse(body.toString(encoding, start), body);
   } catch (error) {
     if (error instanceof DeepNesting) throw malformed(where, "", error.message);
     const isMarkup = /^\s*</u.test(body.toString("latin1", start, start + 64));

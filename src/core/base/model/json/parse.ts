@@ -1,3 +1,5 @@
+import type { JsonValue } from "./json.ts";
+
 /** The deepest nesting of maps and lists that is read. Everything that walks values recurses at most as deep. */
 export const deepestNesting = 200;
 
@@ -21,28 +23,35 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-/**
- * The same for a response, whose text in UTF-8 is `bytes`. A short one is checked after it is parsed, in a third of the time. Not so files:
- * once it has met maps of thousands of names, as in a manifest of dbt, V8 runs that loop three times slower for all responses.
- */
-export function parseResponse(text: string, bytes: Buffer): unknown {
-  if (text.length > longText && hasDeepBrackets(bytes)) throw new DeepNesting();
-  const value: unknown = JSON.parse(text);
-  if (text.length <= longText && isDeeper(value, deepestNesting)) throw new DeepNesting();
-  return value;
+export interface ParsedResponse {
+  readonly text: string;
+  readonly value: JsonValue;
+  /** How many names its maps have together. */
+  readonly names: number;
 }
 
-/** Whether maps and lists of a JSON value are nested in more levels. */
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((item) => isDeeper(item, levels - 1));
+/**
+ * The same for a response, whose text in UTF-8 is `bytes`. A short one is checked after it is parsed, in a
+ * third of the time. Not so files: once it has met maps of thousands of names, as in a manifest of dbt, V8 runs that loop three times slower for all responses.
+ */
+export function parseResponse(text: string, bytes: Buffer): ParsedResponse {
+  if (text.length > longText && hasDeepBrackets(bytes)) throw new DeepNesting();
+  const value: JsonValue = JSON.parse(text);
+  return { text, value, names: countNames(value, deepestNesting) };
+}
+
+/** Throws DeepNesting if maps and lists are nested in more levels. */
+function countNames(value: unknown, levels: number): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (levels === 0) throw new DeepNesting();
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + countNames(item, levels - 1), 0);
+  let count = 0;
   // JSON inherits nothing that could be listed here; this form of loop is three times as fast as the others.
   for (const key in value) {
     const member: unknown = (value as Readonly<Record<string, unknown>>)[key];
-    if (typeof member === "object" && isDeeper(member, levels - 1)) return true;
+    count += typeof member === "object" ? 1 + countNames(member, levels - 1) : 1;
   }
-  return false;
+  return count;
 }
 
 /** The same for a text. A loop over bytes in one function: over the units of a string, or with a function for strings, it takes twice as long. */
@@ -61,51 +70,34 @@ function hasDeepBrackets(bytes: Buffer): boolean {
   return false;
 }
 
-const [quote, backslash, openList, closeList, openMap, closeMap, colon] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d, 0x3a];
+const [quote, backslash, openList, closeList, openMap, closeMap] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * The names down to the first one that a map of the text has twice, of which JSON.parse keeps the last; undefined if there is none. Names are only
- * compared if there are more of them in the text than in the parsed value.
+ * The names down to the first one that a map of the text has twice, of which JSON.parse keeps the last; undefined if there is none. They are
+ * only compared if the text has more colons than the value has names.
  */
-export function repeatedName(bytes: Buffer, value: unknown): readonly string[] | undefined {
-  if (namesIn(bytes) === membersOf(value)) return undefined;
+export function repeatedName({ text, names }: ParsedResponse): readonly string[] | undefined {
+  let colons = 0;
+  for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1)) colons += 1;
+  if (colons === names) return undefined;
   const open: { readonly names: Set<string>; name: string }[] = [];
-  let text = "";
-  for (const [token] of bytes.toString("utf8").matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/gu)) {
+  let [start, end, isInString] = [0, 0, false];
+  for (const { 0: token, index } of text.matchAll(/\\.|["{}[\]:]/gu)) {
     const map = open.at(-1);
-    if (token === "{" || token === "[") open.push({ names: new Set(), name: "" });
+    if (token === '"') {
+      isInString = !isInString;
+      if (isInString) start = index;
+      else end = index + 1;
+    } else if (isInString) continue;
+    else if (token === "{" || token === "[") open.push({ names: new Set(), name: "" });
     else if (token === "}" || token === "]") open.pop();
-    else if (token !== ":" || map === undefined) text = token;
-    else {
-      map.name = String(JSON.parse(text));
+    else if (map !== undefined) {
+      map.name = String(JSON.parse(text.slice(start, end)));
       if (map.names.has(map.name)) return open.map(({ name }) => name);
       map.names.add(map.name);
     }
   }
   return undefined;
-}
-
-function namesIn(bytes: Buffer): number {
-  const { length } = bytes;
-  let count = 0;
-  for (let at = 0; at < length; at += 1) {
-    const byte = bytes[at];
-    if (byte === quote) {
-      for (at += 1; at < length && bytes[at] !== quote; at += 1) if (bytes[at] === backslash) at += 1;
-    } else if (byte === colon) count += 1;
-  }
-  return count;
-}
-
-function membersOf(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + membersOf(item), 0);
-  let count = 0;
-  for (const key in value) {
-    const member: unknown = (value as Readonly<Record<string, unknown>>)[key];
-    count += typeof member === "object" ? 1 + membersOf(member) : 1;
-  }
-  return count;
 }
 
 /** The end of a sentence about a text that `parseJson` refused. `otherwise`: if it is not JSON at all. */
