@@ -5,8 +5,8 @@ import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * From top to bottom. A folder or file may import itself, everything in the layers below, and the
- * folders in `besides`.
+ * From top to bottom. A folder or file may import itself, the index.ts of every folder in the layers below, and of
+ * those in `besides`.
  */
 export const layers = [
   ["bin.ts", "index.ts"],
@@ -58,9 +58,13 @@ export function refusal(file, imported) {
   if (to === "embedded") return startsEmbedded.includes(from) ? undefined : `only ${startsEmbedded.join(", ")} start the embedded service`;
   const [above, below] = [layerOf(from), layerOf(to)];
   if (above < 0 || below < 0) return `${above < 0 ? from : to} is in no layer of build/layers.mjs`;
-  if (above < below || besides.get(from)?.includes(to)) return undefined;
+  if (above < below || besides.get(from)?.includes(to))
+    return isDoor(to, imported) ? undefined : `other folders import only index.ts of ${to}`;
   return above === below ? `${from} and ${to} are in the same layer` : `${to} is above ${from}`;
 }
+
+/** Other folders import a folder of the core by its index.ts. The base has none: each of its files stands for itself. */
+const isDoor = (folder, path) => !/^core\/(?!base\/)/u.test(folder) || path.endsWith("/index.ts");
 
 /** The registry of all kinds, and what is shared of the one that has schemas. */
 const kindDoors = ["core/kinds/index.ts", "core/kinds/schemas.ts"];

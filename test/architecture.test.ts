@@ -126,7 +126,9 @@ interface Report {
 
 describe("the layers", () => {
   test.each([
-    ["an upper layer may import a lower one", "core/apply/create.ts", "core/service/client.ts", undefined],
+    ["an upper layer may import a lower one", "core/apply/create.ts", "core/service/index.ts", undefined],
+    ["but only its index.ts", "core/apply/create.ts", "core/service/client.ts", "other folders import only index.ts of core/service"],
+    ["each file of the base stands for itself", "core/apply/create.ts", "core/base/text/lists.ts", undefined],
     ["a lower layer may not import an upper one", "core/service/client.ts", "core/apply/create.ts", "core/apply is above core/service"],
     [
       "folders of one layer may not import each other",
@@ -135,7 +137,7 @@ describe("the layers", () => {
       "core/render and core/records are in the same layer",
     ],
     ["no feature may import another one", "features/ci/ci.ts", "features/plan/command.ts", "no feature imports another one"],
-    ["a feature may import the core", "features/catalog/command.ts", "core/columns/catalog/accept.ts", undefined],
+    ["a feature may import the core", "features/catalog/command.ts", "core/columns/catalog/index.ts", undefined],
     ["the core may not import a feature", "core/plan/run.ts", "features/register/rows.ts", "features is above core/plan"],
     ["a feature may import how commands read flags and print", "features/plan/command.ts", "cli/output.ts", undefined],
     ["but not the list of commands", "features/plan/command.ts", "cli/commands.ts", "cli/commands.ts is above features"],
@@ -169,7 +171,7 @@ describe("the layers", () => {
       "core/kinds/tag/index.ts",
       "only core/kinds/index.ts and core/kinds/schemas.ts import a kind",
     ],
-    ["but what all kinds share", "core/plan/plan.ts", "core/kinds/patterns/names.ts", undefined],
+    ["but what all kinds share", "core/plan/plan.ts", "core/kinds/index.ts", undefined],
     ["the registry imports every kind", "core/kinds/index.ts", "core/kinds/tag/index.ts", undefined],
     ["a new folder must be put into a layer", "surprise/a.ts", "core/base/model/json.ts", "surprise is in no layer of build/layers.mjs"],
   ])("%s", (_, file, imported, expected) => {
@@ -249,7 +251,7 @@ describe("kind names", () => {
   test("nor does code for all kinds cast to the units or objects of one", () => {
     const cast = / as (?:\w+Unit|Observed\w+|Live\w+)\b/gu;
     const files = [...new Set(importsIn(src).map(({ file }) => file))].filter((file) =>
-      /^(?:core\/(?:engine|policies|apply|drift)|features\/import)\//u.test(file),
+      /^(?:core\/(?:plan|columns|apply|drift)|features\/import)\//u.test(file),
     );
     const found = files.flatMap(
       (file) =>
@@ -262,14 +264,16 @@ describe("kind names", () => {
   });
 });
 
-/** The source file that a test is about: NAME.test.ts, NAME-topic.test.ts or NAME/topic.test.ts. A folder counts if it has an index.ts. */
+/** The source file that a test is about: NAME.test.ts, NAME-topic.test.ts or NAME/topic.test.ts. A folder counts if its index.ts has code of its own. */
 function testedBy(file: string): string | undefined {
   const name = file.replace(/(?:\.slow)?\.test\.ts$/u, "");
   const parts = name.split("/");
   const folder = parts.slice(0, -1).join("/");
   const words = (parts.at(-1) ?? "").split("-");
   const named = words.map((_, index) => [...parts.slice(0, -1), words.slice(0, words.length - index).join("-")].join("/"));
-  return [...named, folder, `${folder}/index`].map((path) => `${path}.ts`).find((path) => existsSync(join(src, path)));
+  const ownCode = (path: string): boolean =>
+    !path.endsWith("/index.ts") || /^(?:export )?(?:async )?(?:const|function)/mu.test(readFileSync(join(src, path), "utf8"));
+  return [...named, folder, `${folder}/index`].map((path) => `${path}.ts`).find((path) => existsSync(join(src, path)) && ownCode(path));
 }
 
 describe("tests", () => {
@@ -290,7 +294,7 @@ describe("tests", () => {
   });
 
   test("mirror src/, except suites that cross folders", () => {
-    const crossing = /^(?:build|cli|docs|examples|faults|library|promises|properties|scenarios|security)\//u;
+    const crossing = /^(?:(?:build|cli|docs|examples|faults|library|promises|properties|scenarios|security)\/|embedded\/[^/]+$)/u;
     const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" }).map((file) => file.replaceAll("\\", "/"));
     const lost = files.filter((file) => file.endsWith(".test.ts") && file.includes("/") && !crossing.test(file) && !testedBy(file));
     expect(lost).toEqual([]);

@@ -1,9 +1,10 @@
 import { leftAt } from "../core/base/git/base.ts";
 import { interruptedError } from "../core/base/model/errors.ts";
-import { type Project, withLocations } from "../core/manifests/project.ts";
-import { loadReviewBase } from "../core/operations/base.ts";
-import type { RunEnvironment } from "../core/operations/run.ts";
-import type { PlanOptions } from "../core/plan/run.ts";
+import type { Project } from "../core/manifests/index.ts";
+import { withLocations } from "../core/manifests/index.ts";
+import type { RunEnvironment } from "../core/operations/index.ts";
+import { loadReviewBase } from "../core/operations/index.ts";
+import type { PlanOptions } from "../core/plan/index.ts";
 import type { Context } from "./context.ts";
 import type { PlanFlags } from "./flags.ts";
 import { withSignalsCaught } from "./io.ts";

@@ -13,10 +13,10 @@ import { visible } from "../core/base/text/control-characters.ts";
 import { joinParts, moreOf } from "../core/base/text/lists.ts";
 import { workflowCommand } from "../core/base/text/workflow-commands.ts";
 import type { Document } from "../core/render/index.ts";
-import { type AnnotationOptions, annotations, githubPieces, summaryLimitBytes } from "../core/render/machine/github.ts";
-import { code, prose } from "../core/render/markdown/escape.ts";
-import { annotationsOf } from "../core/render/report/annotations.ts";
-import { targetPlace } from "../core/render/report/from-root.ts";
+import { annotationsOf, targetPlace } from "../core/render/index.ts";
+import type { AnnotationOptions } from "../core/render/machine/index.ts";
+import { annotations, githubPieces, summaryLimitBytes } from "../core/render/machine/index.ts";
+import { code, prose } from "../core/render/markdown/index.ts";
 
 /** What a step of GitHub Actions gets besides its log. */
 interface StepPieces {

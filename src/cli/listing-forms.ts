@@ -1,8 +1,8 @@
 import { memberAt } from "../core/base/model/json/json.ts";
 import { jsonDocument } from "../core/base/text/control-characters.ts";
-import { textTable } from "../core/render/blocks.ts";
-import type { RenderOptions } from "../core/render/document.ts";
-import { tableText } from "../core/render/terminal/blocks.ts";
+import type { RenderOptions } from "../core/render/index.ts";
+import { textTable } from "../core/render/index.ts";
+import { tableText } from "../core/render/terminal/index.ts";
 
 const absent = "-";
 

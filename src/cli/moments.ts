@@ -1,6 +1,7 @@
 import { DimsyncError } from "../core/base/model/errors.ts";
-import { type AuditWindow, endOfNow } from "../core/drift/audit.ts";
-import { durationMs } from "../core/manifests/scalars.ts";
+import type { AuditWindow } from "../core/drift/index.ts";
+import { endOfNow } from "../core/drift/index.ts";
+import { durationMs } from "../core/manifests/index.ts";
 
 /** The time in a flag: an ISO date or date-time, or an age. Throws E_USAGE. */
 export function momentFlag(flag: string, text: string, nowMs: number): string {

@@ -5,8 +5,8 @@ import { masked } from "../core/base/model/settings/secret.ts";
 import { isDevice } from "../core/base/text/paths.ts";
 import { didYouMean } from "../core/base/text/suggest.ts";
 import { writeCommands } from "../core/base/text/workflow-commands.ts";
-import type { Document, RenderOptions } from "../core/render/document.ts";
-import { formats, type Text } from "../core/render/formats.ts";
+import type { Document, RenderOptions, Text } from "../core/render/index.ts";
+import { formats } from "../core/render/index.ts";
 import { type Context, wantsColor } from "./context.ts";
 import type { ApplyFlags, GlobalFlags, PlanFlags } from "./flags.ts";
 import { type Io, withSignalsCaught } from "./io.ts";
@@ -79,7 +79,7 @@ async function writeForms(context: Context, to: readonly Destination[], forms: F
     const pieces = untilInterrupted(typeof text === "string" ? [text] : text, io);
     if (file === undefined) await print(io, pieces, format);
     else {
-      const { writeAtomic } = await import("../core/records/files/atomic.ts");
+      const { writeAtomic } = await import("../core/records/index.ts");
       await withSignalsCaught(io, () => writeAtomic(file, pieces)).catch((error: unknown) => {
         if (error instanceof DimsyncError) throw error;
         throw new DimsyncError("E_OUTPUT", `${file} could not be written: ${messageOf(error)}. Use another path: -o ${format}=PATH.`, {

@@ -1,7 +1,7 @@
 import type { OnProgress, ProgressEvent } from "../core/base/model/runtime/progress.ts";
 import { visible } from "../core/base/text/control-characters.ts";
 import { durationText } from "../core/base/text/counts.ts";
-import type { RunEnvironment } from "../core/operations/run.ts";
+import type { RunEnvironment } from "../core/operations/index.ts";
 import { type Context, isDumb, recordsNotice } from "./context.ts";
 import { onRequest } from "./request-log.ts";
 

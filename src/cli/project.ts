@@ -1,10 +1,9 @@
 import { mayMatchKind, objectPattern, schemasKind } from "../core/base/model/address.ts";
 import { DimsyncError, ProblemsError, refuseErrors } from "../core/base/model/errors.ts";
 import { didYouMean } from "../core/base/text/suggest.ts";
-import { isSchemaConfig } from "../core/kinds/manifests.ts";
-import { nameMatcher } from "../core/kinds/patterns/names.ts";
-import { type LoadOptions, listTargets, loadProject, type Project } from "../core/manifests/project.ts";
-import { durationMs } from "../core/manifests/scalars.ts";
+import { isSchemaConfig, nameMatcher } from "../core/kinds/index.ts";
+import type { LoadOptions, Project } from "../core/manifests/index.ts";
+import { durationMs, listTargets, loadProject } from "../core/manifests/index.ts";
 import type { Context } from "./context.ts";
 
 type Selection = Pick<Context["flags"], "only" | "exclude">;

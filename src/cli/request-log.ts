@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { visible } from "../core/base/text/control-characters.ts";
-import type { CallReport } from "../core/service/request.ts";
+import type { CallReport } from "../core/service/index.ts";
 import type { GlobalFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
 

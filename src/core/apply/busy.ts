@@ -1,7 +1,7 @@
 import type { Address } from "../base/model/address.ts";
 import { isInCreation, type ServiceError } from "../base/model/errors.ts";
 import { exponentialMs } from "../base/model/runtime/clock.ts";
-import type { WriteRun } from "../plan/run.ts";
+import type { WriteRun } from "../plan/index.ts";
 
 /** The service refuses a request while another one is at work. */
 const busyStatuses: readonly (number | undefined)[] = [409, 423, 425];

@@ -4,8 +4,7 @@ import { defined } from "../base/model/json/json.ts";
 import type { AuditEntry } from "../base/model/live.ts";
 import type { ReadyStep } from "../base/model/plan.ts";
 import { exponentialMs } from "../base/model/runtime/clock.ts";
-import { describeEvidence } from "../plan/reads/audit-log.ts";
-import { creationEvidence, findCreated } from "../plan/recover.ts";
+import { creationEvidence, describeEvidence, findCreated } from "../plan/index.ts";
 import type { Started } from "./step.ts";
 
 /** A POST that was sent, or may have been. */

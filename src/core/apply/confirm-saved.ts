@@ -3,10 +3,9 @@ import { DimsyncError } from "../base/model/errors.ts";
 import type { GuardFinding } from "../base/model/findings.ts";
 import { canonicalJson, sameJson } from "../base/model/json/json.ts";
 import { type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../base/model/plan.ts";
-import { namesMatcher } from "../kinds/patterns/names.ts";
-import { plan } from "../plan/pipeline.ts";
-import type { Run } from "../plan/run.ts";
-import { everything, type Scope, scopeOf } from "../plan/scope.ts";
+import { namesMatcher } from "../kinds/index.ts";
+import type { Run, Scope } from "../plan/index.ts";
+import { everything, plan, scopeOf } from "../plan/index.ts";
 import type { Ending } from "./step.ts";
 import { describeStale, exposesOther, type StaleNode } from "./verify.ts";
 

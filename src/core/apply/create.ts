@@ -4,10 +4,8 @@ import { DimsyncError, isFailedCreation, readIfPossible, ServiceError } from "..
 import { canonicalJson, defined, isObject, own } from "../base/model/json/json.ts";
 import type { List, PlannedRequest, SendableRequest, WriteAnswer } from "../base/model/service.ts";
 import { bindCommand, resolveCommand } from "../base/text/shell.ts";
-import { creationFailed } from "../plan/observe.ts";
-import { assetCreations, describeEntry } from "../plan/reads/audit-log.ts";
-import { blockedByEarlierRun } from "../plan/recover.ts";
-import type { Settlement } from "../records/history.ts";
+import { assetCreations, blockedByEarlierRun, creationFailed, describeEntry } from "../plan/index.ts";
+import type { Settlement } from "../records/index.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { type Confirmation, confirmCreate, lookOnce, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";

@@ -4,7 +4,7 @@ import { eachChange } from "../base/model/changes.ts";
 import { DimsyncError, ServiceError } from "../base/model/errors.ts";
 import type { ReadyStep } from "../base/model/plan.ts";
 import { kindNamed } from "../kinds/index.ts";
-import { backoffMs } from "../service/retry.ts";
+import { backoffMs } from "../service/index.ts";
 import { sendCreate } from "./create.ts";
 import {
   type EndedStep,

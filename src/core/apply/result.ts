@@ -7,11 +7,9 @@ import { type NotKept, type Plan, type Result, readySteps, type Step, stepsOf } 
 import { andMore } from "../base/text/lists.ts";
 import { wholePath } from "../base/text/paths.ts";
 import { withTarget } from "../base/text/shell.ts";
-import { applyExit } from "../plan/exit-codes.ts";
-import { risksOf } from "../plan/number-items.ts";
-import type { WriteRun } from "../plan/run.ts";
-import { notKeptStep } from "../plan/unsent.ts";
-import type { RecordsState } from "../records/records.ts";
+import type { WriteRun } from "../plan/index.ts";
+import { applyExit, notKeptStep, risksOf } from "../plan/index.ts";
+import type { RecordsState } from "../records/index.ts";
 import { dependencyFailed } from "./execute.ts";
 import { type EndedStep, type Ending, ended, isGood } from "./step.ts";
 

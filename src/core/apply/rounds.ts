@@ -5,12 +5,8 @@ import { type Plan, type ReadyStep, readySteps, type Step, type StepEnd, stepsOf
 import { stopsApply } from "../base/model/problem.ts";
 import { exponentialMs } from "../base/model/runtime/clock.ts";
 import { type Code, titles } from "../base/model/titles.ts";
-import { type Counted, countedOf } from "../plan/checks/guards.ts";
-import { plan as planRun } from "../plan/pipeline.ts";
-import { newestEntries } from "../plan/reads/audit-log.ts";
-import type { RunReads } from "../plan/reads/cached-reads.ts";
-import type { Run, WriteRun } from "../plan/run.ts";
-import { scopeOfAddresses } from "../plan/scope.ts";
+import type { Counted, Run, RunReads, WriteRun } from "../plan/index.ts";
+import { countedOf, newestEntries, plan as planRun, scopeOfAddresses } from "../plan/index.ts";
 import { execute } from "./execute.ts";
 import { interrupted, notRun, refusal } from "./not-run.ts";
 import { type EndedStep, type Execution, isGood } from "./step.ts";

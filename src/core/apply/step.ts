@@ -2,10 +2,8 @@ import { isInCreation, readIfPossible, type ServiceError } from "../base/model/e
 import { type ExtendedCall, extendedCallOf, isNotOffered } from "../base/model/extended.ts";
 import type { ChangeGroup, NotKept, ReadyStep, Step, StepEnd, Why } from "../base/model/plan.ts";
 import type { Secret } from "../base/model/settings/secret.ts";
-import type { Kind, Unit } from "../kinds/kind.ts";
-import type { NewestEntries } from "../plan/reads/audit-log.ts";
-import type { RunReads } from "../plan/reads/cached-reads.ts";
-import type { WriteRun } from "../plan/run.ts";
+import type { Kind, Unit } from "../kinds/index.ts";
+import type { NewestEntries, RunReads, WriteRun } from "../plan/index.ts";
 import type { RunRecords } from "./waves.ts";
 
 /** The context in which the items of one round are executed. */

@@ -1,5 +1,4 @@
-import type { Intent } from "../records/history.ts";
-import type { RecordsRun } from "../records/records.ts";
+import type { Intent, RecordsRun } from "../records/index.ts";
 
 // A shared store writes an intent in seconds, so the intents of creates that run side by side are
 // gathered and written together. A wave is written when it is full, when every create that has begun

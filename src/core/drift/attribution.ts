@@ -8,9 +8,9 @@ import { type Attribution, type Plan, readySteps, type Step, unmanagedObjects } 
 import type { Diagnostic } from "../base/model/problem.ts";
 import { titles } from "../base/model/titles.ts";
 import { andMore } from "../base/text/lists.ts";
-import { manifestOfSchemas } from "../kinds/manifests.ts";
-import type { AuditEntries } from "../plan/reads/audit-log.ts";
-import type { PastWrite } from "../records/records.ts";
+import { manifestOfSchemas } from "../kinds/index.ts";
+import type { AuditEntries } from "../plan/index.ts";
+import type { PastWrite } from "../records/index.ts";
 import { timeOf, unreadText } from "./audit.ts";
 import { hasWord, mentionOf, type ObjectNames, type ParsedEvent, parseEvent, wordsIn } from "./event-matching.ts";
 import { fitOf, type Topic, topicOf } from "./event-topics.ts";

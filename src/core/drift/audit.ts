@@ -1,7 +1,8 @@
 import type { AuditEntry } from "../base/model/live.ts";
 import type { Reads } from "../base/model/service.ts";
 import { counted } from "../base/text/counts.ts";
-import { type AuditEntries, readAuditLog } from "../plan/reads/audit-log.ts";
+import type { AuditEntries } from "../plan/index.ts";
+import { readAuditLog } from "../plan/index.ts";
 
 /** A period, ISO 8601: from `since` (inclusive) to `until` (exclusive). */
 export interface AuditWindow {

@@ -8,7 +8,7 @@ import type { Secret } from "../base/model/settings/secret.ts";
 import { durationText } from "../base/text/counts.ts";
 import { joinParts, moreOf } from "../base/text/lists.ts";
 import { wholePath } from "../base/text/paths.ts";
-import { attributionText, originText, traceText } from "../render/report/attribution.ts";
+import { attributionText, originText, traceText } from "../render/index.ts";
 import { driftSummary } from "./summary.ts";
 
 /** Of a webhook: its URL is a secret, because whoever has it can post to the channel. */

@@ -4,7 +4,7 @@ import { changeCount, eachChange, firstChange, sizeOf } from "../base/model/chan
 import { canonicalJson } from "../base/model/json/json.ts";
 import type { Pointer } from "../base/model/json/pointer.ts";
 import { type Origin, type Plan, readySteps, stepsOf, unmanagedObjects } from "../base/model/plan.ts";
-import { unmanagedCounts } from "../render/report/unmanaged.ts";
+import { unmanagedCounts } from "../render/index.ts";
 
 /** A report in a few figures: counts, a fingerprint and the open manual steps, but no values from the account. */
 interface DriftSummary {

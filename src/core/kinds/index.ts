@@ -10,6 +10,114 @@ import { schemaConfig } from "./schema-config/index.ts";
 import { ruleSet } from "./schema-config/manifest.ts";
 import { tag } from "./tag/index.ts";
 
+export { blocked, mayHaveName, otherwise } from "./identity.ts";
+export {
+  type Account,
+  type DiffResult,
+  emptyDiff,
+  type Identity,
+  type ImportedObjects,
+  type Kind,
+  type LiveSize,
+  type LiveView,
+  type LostProtection,
+  type ManifestKind,
+  type Pair,
+  type ReadNeeds,
+  type Suspicion,
+  type TableTest,
+  type Unit,
+  type Updates,
+} from "./kind.ts";
+export { labelReferences, unknownLabel, unknownLabels } from "./label-references.ts";
+export { assets, integrations, settingNames, tags, users } from "./lists.ts";
+export { accountLists, indexed } from "./lookup.ts";
+export {
+  integrationAddress,
+  isClassification,
+  isIntegration,
+  isPolicy,
+  isRuleSet,
+  isSchemaConfig,
+  isTag,
+  kindNames,
+  manifestOfSchemas,
+  policyAddress,
+  schemaConfigAddress,
+  schemasAddress,
+} from "./manifests.ts";
+export { compileGlob } from "./patterns/glob.ts";
+export {
+  type ColumnLabel,
+  columnLabels,
+  enterLabels,
+  indicesIn,
+  type LabelScope,
+  labelAmong,
+  labelRoots,
+  labelsOf,
+  wantedLabels,
+} from "./patterns/labels.ts";
+export { matchesEveryName, nameMatcher, namePatterns, namesMatcher } from "./patterns/names.ts";
+export { matchesName, matchesPath, type NodePatterns, nodePatterns } from "./patterns/nodes.ts";
+export {
+  absenceOf,
+  decisionIn,
+  disabledAbove,
+  type Explanation,
+  evaluate,
+  explain,
+  isFixed,
+  type Known,
+  type LostChange,
+  type LostNode,
+  labelsOfColumn,
+  layersOf,
+  leavingOut,
+  lostNodes,
+  missingOf,
+  type NodeState,
+  type Question,
+  type RuleCache,
+  readableElsewhere,
+  readSchemas,
+  ruleProblems,
+  type ScannedColumn,
+  type ScannedNode,
+  type ScannedSchema,
+  type ScannedTable,
+  type ScanOptions,
+  type SchemaConfigUnit,
+  scan,
+  schemaConfig,
+  schemaUnits,
+  switchedOffBy,
+  tablesToRead,
+  tablesWithoutColumns,
+  unknownColumns,
+  unreviewedIn,
+  whereLabelsAre,
+  withColumns,
+  withoutAlike,
+} from "./schemas.ts";
+export {
+  type IntegrationNames,
+  integrationMatcher,
+  integrationNames,
+  integrationsByName,
+  isConfigured,
+  labelScopes,
+  nameInAddresses,
+  schemasOf,
+  selectedBy,
+  selectIntegrations,
+  withDeclaredNames,
+  withIdentities,
+  withIntegrations,
+} from "./select.ts";
+export { userIdOf } from "./users.ts";
+export { projectNameProblems, selectorProblems, selectsByName } from "./written-names.ts";
+
 /**
  * Every kind of object in the account, in the order of dependency: those that others refer to come
  * first. The cast drops the types of each kind's units and live objects: the engine passes a kind

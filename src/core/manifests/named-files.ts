@@ -3,10 +3,9 @@ import { defined } from "../base/model/json/json.ts";
 import type { ColumnLabels } from "../base/model/labels.ts";
 import type { Manifest } from "../base/model/manifest.ts";
 import type { Problem } from "../base/model/problem.ts";
-import type { Catalog } from "../columns/catalog/file.ts";
-import type { LoadedLabels } from "../columns/labels/load.ts";
-import { labelReferences } from "../kinds/label-references.ts";
-import { isClassification } from "../kinds/manifests.ts";
+import type { Catalog } from "../columns/catalog/index.ts";
+import type { LoadedLabels } from "../columns/labels/index.ts";
+import { isClassification, labelReferences } from "../kinds/index.ts";
 import { outsideMessage } from "./boundary.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { LoadOptions } from "./config/options.ts";
@@ -59,7 +58,7 @@ const noLabels: LoadedLabels = { dbtFiles: [], problems: [], digested: [], files
 /** The labels of columns. Projects without labels load nothing for them. */
 async function labelsOf(manifests: readonly Manifest[], { config, options, sources }: FileReading): Promise<LoadedLabels> {
   if (!manifests.some(isClassification) && labelReferences(manifests).length === 0) return noLabels;
-  const { loadLabels } = await import("../columns/labels/load.ts");
+  const { loadLabels } = await import("../columns/labels/index.ts");
   return loadLabels(manifests, {
     folders: [config.settings?.folder ?? config.folder, ...(options.labelFolder === undefined ? [] : [options.labelFolder])],
     shown: (path) => shownPath(options.cwd, path),
@@ -82,7 +81,7 @@ async function loadCatalog(
   const { source, problems } = readSource(options.cwd, catalogFile);
   if (source === undefined) return { problems };
   sources.set(source.file, source);
-  const { readCatalog } = await import("../columns/catalog/file.ts");
+  const { readCatalog } = await import("../columns/catalog/index.ts");
   const read = readCatalog(source.text, { file });
   const catalog = read.catalog === undefined ? {} : { catalog: { file, text: source.text, columns: read.catalog } };
   return { ...catalog, problems: [...problems, ...read.problems] };

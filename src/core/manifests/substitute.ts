@@ -4,7 +4,7 @@ import { type Problem, type ProblemText, problemAt, type SourceLocation } from "
 import { isSecretReference, isSecretValue } from "../base/model/settings/secret.ts";
 import { didYouMean } from "../base/text/suggest.ts";
 import { aliasProblem, tooDeep } from "../base/yaml/problems.ts";
-import { kindNames } from "../kinds/manifests.ts";
+import { kindNames } from "../kinds/index.ts";
 import type { Variables } from "./config/variables.ts";
 import { isSecretMember, isTreeOfNames } from "./secrets/secret-members.ts";
 

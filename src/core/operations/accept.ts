@@ -1,7 +1,9 @@
 import { ProblemsError } from "../base/model/errors.ts";
 import type { Plan } from "../base/model/plan.ts";
-import { type Accepted, acceptDrift, type FileEdit, writeEdits } from "../drift/accept/accept.ts";
-import { type LoadOptions, listTargets, loadProject, type Project } from "../manifests/project.ts";
+import type { Accepted, FileEdit } from "../drift/accept/index.ts";
+import { acceptDrift, writeEdits } from "../drift/accept/index.ts";
+import type { LoadOptions, Project } from "../manifests/index.ts";
+import { listTargets, loadProject } from "../manifests/index.ts";
 
 /** An edited file that other targets read, too. */
 export interface SharedEdit extends Pick<FileEdit, "file" | "values"> {

@@ -6,10 +6,9 @@ import { version } from "../base/model/runtime/version.ts";
 import type { Settings } from "../base/model/settings/config.ts";
 import type { Environment } from "../base/model/settings/env.ts";
 import { describeSecret, Secret, type SecretReference, secretKey } from "../base/model/settings/secret.ts";
-import { noAccount, type Project } from "../manifests/project.ts";
-import { resolveSecrets, secretPlaces } from "../manifests/secrets/resolve.ts";
-import type { Client, ClientOptions } from "../service/client.ts";
-import type { CallReport } from "../service/request.ts";
+import type { Project } from "../manifests/index.ts";
+import { noAccount, resolveSecrets, secretPlaces } from "../manifests/index.ts";
+import type { CallReport, Client, ClientOptions } from "../service/index.ts";
 
 /** An open account; `close` ends its connections. */
 export interface OpenAccount {
@@ -40,7 +39,7 @@ export async function openAccount(project: AccountProject, options: AccountOptio
   if (settings.baseUrl === "") throw noAccount(settings.target, true);
   const embedded = settings.baseUrl.startsWith("embedded:") ? await startEmbedded(settings) : undefined;
   try {
-    const { createClient } = await import("../service/client.ts");
+    const { createClient } = await import("../service/index.ts");
     const client = createClient({
       baseUrl: embedded?.url ?? settings.baseUrl,
       apiKey: embedded === undefined ? await apiKey(project, options) : new Secret(embedded.apiKey),

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Applied, type ApplyOptions, apply } from "../apply/apply.ts";
-import { keptAfter } from "../apply/kept.ts";
+import type { Applied, ApplyOptions } from "../apply/index.ts";
+import { apply, keptAfter } from "../apply/index.ts";
 import { notKeptValues } from "../base/model/changes.ts";
 import { DimsyncError } from "../base/model/errors.ts";
 import { combineExits } from "../base/model/exit.ts";
@@ -10,11 +10,11 @@ import { isDeclined, type NotKept, type Plan, type Result, stepsOf } from "../ba
 import type { OnProgress } from "../base/model/runtime/progress.ts";
 import { titles } from "../base/model/titles.ts";
 import { differsInSpace } from "../base/text/values.ts";
-import { type Project, withLocations } from "../manifests/project.ts";
-import type { PlanOptions, Run, WriteRun } from "../plan/run.ts";
-import type { Lease, RecordsRun, RecordsState } from "../records/records.ts";
-import type { AppliedCommit } from "../records/remembered.ts";
-import type { Client } from "../service/client.ts";
+import type { Project } from "../manifests/index.ts";
+import { withLocations } from "../manifests/index.ts";
+import type { PlanOptions, Run, WriteRun } from "../plan/index.ts";
+import type { AppliedCommit, Lease, RecordsRun, RecordsState } from "../records/index.ts";
+import type { Client } from "../service/index.ts";
 import { openAccount, resolveAll } from "./account.ts";
 import { withStaleAuthors } from "./attributed.ts";
 import { withBase } from "./base.ts";
@@ -96,7 +96,7 @@ async function applyUnderLease(
 /** Whether the CI job that holds a lease has ended. Only another job of the same repository can find out. */
 async function hasHolderEnded({ runUrl }: Lease, folder: string, run: RunEnvironment): Promise<boolean> {
   if (runUrl === undefined) return false;
-  const [{ readCiEnvironment }, { hasJobEnded }] = await Promise.all([import("./forge/environment.ts"), import("./forge/job-state.ts")]);
+  const [{ readCiEnvironment }, { hasJobEnded }] = await Promise.all([import("./forge/index.ts"), import("./forge/index.ts")]);
   return await hasJobEnded(runUrl, readCiEnvironment(run.env, folder), run);
 }
 
@@ -248,7 +248,7 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { envir
 }
 
 async function openWriter({ project, env, signal }: Run, client: Client, writes: RecordsRun): Promise<WriteRun["writer"]> {
-  const { decodeWrite } = await import("../service/reads.ts");
+  const { decodeWrite } = await import("../service/index.ts");
   return {
     reads: client.asReadOnly(),
     send: (request) => client.send(request, writes.fence),

@@ -4,11 +4,10 @@ import { defined } from "../base/model/json/json.ts";
 import { type Plan, type Result, readySteps, type Step, stepsOf } from "../base/model/plan.ts";
 import { isLocal } from "../base/model/settings/config.ts";
 import { capitalized } from "../base/text/describe.ts";
-import { attribute, runOf, withOtherProjects, withoutAttribution, withPartialAttribution } from "../drift/attribution.ts";
-import { endOfNow, readAudit } from "../drift/audit.ts";
-import type { Run } from "../plan/run.ts";
-import type { PastWrite } from "../records/records.ts";
-import { attributionText } from "../render/report/attribution.ts";
+import { attribute, endOfNow, readAudit, runOf, withOtherProjects, withoutAttribution, withPartialAttribution } from "../drift/index.ts";
+import type { Run } from "../plan/index.ts";
+import type { PastWrite } from "../records/index.ts";
+import { attributionText } from "../render/index.ts";
 import { withRecords } from "./open-records.ts";
 
 const defaultWindowMs = 30 * 86_400_000;

@@ -8,12 +8,11 @@ import { isError, type Problem, type SourceLocation } from "../base/model/proble
 import { isLocal } from "../base/model/settings/config.ts";
 import { visible } from "../base/text/control-characters.ts";
 import { andMore } from "../base/text/lists.ts";
-import { dbtFolder } from "../columns/labels/sources.ts";
-import { type LoadOptions, loadProject, type Project } from "../manifests/project.ts";
-import { shownPath } from "../manifests/source.ts";
-import type { BaseProject } from "../plan/loosened/entry.ts";
-import type { Run } from "../plan/run.ts";
-import type { RecordsState } from "../records/records.ts";
+import { dbtFolder } from "../columns/labels/index.ts";
+import type { LoadOptions, Project } from "../manifests/index.ts";
+import { loadProject, shownPath } from "../manifests/index.ts";
+import type { BaseProject, Run } from "../plan/index.ts";
+import type { RecordsState } from "../records/index.ts";
 import { openReview } from "./review.ts";
 
 interface Base extends BaseProject {

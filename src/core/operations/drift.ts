@@ -1,8 +1,6 @@
 import type { Plan } from "../base/model/plan.ts";
-import type { Project } from "../manifests/project.ts";
-import { planExit } from "../plan/exit-codes.ts";
-import { plan } from "../plan/pipeline.ts";
-import { heldReads } from "../plan/reads/cached-reads.ts";
+import type { Project } from "../manifests/index.ts";
+import { heldReads, plan, planExit } from "../plan/index.ts";
 import { attributed } from "./attributed.ts";
 import { withBase } from "./base.ts";
 import type { PlanAccountOptions } from "./plan.ts";

@@ -6,11 +6,10 @@ import { parseJson } from "../base/model/json/parse.ts";
 import type { Plan } from "../base/model/plan.ts";
 import type { NotifySettings } from "../base/model/settings/config.ts";
 import { masked, secretKey } from "../base/model/settings/secret.ts";
-import { callWebhook, jsonHeaders, type Notification as Message, notification, notificationBody } from "../drift/notify.ts";
-import { driftSummary } from "../drift/summary.ts";
-import type { Project } from "../manifests/project.ts";
-import { writeAtomic } from "../records/files/atomic.ts";
-import { ensureStateFolder, stateFolder } from "../records/state-folder.ts";
+import type { Notification as Message } from "../drift/index.ts";
+import { callWebhook, driftSummary, jsonHeaders, notification, notificationBody } from "../drift/index.ts";
+import type { Project } from "../manifests/index.ts";
+import { ensureStateFolder, stateFolder, writeAtomic } from "../records/index.ts";
 import { resolveAll } from "./account.ts";
 import type { RunEnvironment } from "./run.ts";
 

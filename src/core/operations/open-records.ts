@@ -1,8 +1,8 @@
 import { ProblemsError } from "../base/model/errors.ts";
 import type { Settings } from "../base/model/settings/config.ts";
 import type { Environment } from "../base/model/settings/env.ts";
-import type { Records, RecordsState, StoreCondition } from "../records/records.ts";
-import { refuseTrackedState } from "../records/state-folder.ts";
+import type { Records, RecordsState, StoreCondition } from "../records/index.ts";
+import { refuseTrackedState } from "../records/index.ts";
 import { storeNamed } from "./stores-records.ts";
 
 /** The store that the settings name. Opening makes no connection and writes nothing. Throws ProblemsError if its URL is missing, and E_STATE_TRACKED. */

@@ -3,14 +3,13 @@ import { problemIn } from "../base/model/manifest.ts";
 import { type Problem, problemAt } from "../base/model/problem.ts";
 import { visible } from "../base/text/control-characters.ts";
 import { shellWord } from "../base/text/shell.ts";
-import { isSchemaConfig } from "../kinds/manifests.ts";
-import { unreviewedIn } from "../kinds/schemas.ts";
-import type { Project } from "../manifests/project.ts";
+import { isSchemaConfig, unreviewedIn } from "../kinds/index.ts";
+import type { Project } from "../manifests/index.ts";
 
 /** How columns are reviewed. Undefined if the target has no catalog; then nothing of it is loaded. */
 export async function openReview({ catalog }: Pick<Project, "catalog">): Promise<ColumnReview | undefined> {
   if (catalog === undefined) return undefined;
-  const { newReview } = await import("../columns/catalog/review.ts");
+  const { newReview } = await import("../columns/catalog/index.ts");
   return newReview({ catalog: catalog.columns, file: catalog.file });
 }
 

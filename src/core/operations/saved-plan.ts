@@ -6,10 +6,10 @@ import type { Environment } from "../base/model/settings/env.ts";
 import type { Code } from "../base/model/titles.ts";
 import { durationText } from "../base/text/counts.ts";
 import { andMore } from "../base/text/lists.ts";
-import type { Project } from "../manifests/project.ts";
-import { drift, plan as planValidator, result } from "../manifests/validators.generated.js";
-import { readDocuments, readPlanFile, writePlanFile } from "../records/plan-file.ts";
-import type { Records } from "../records/records.ts";
+import type { Project } from "../manifests/index.ts";
+import { drift, plan as planValidator, result } from "../manifests/index.ts";
+import type { Records } from "../records/index.ts";
+import { readDocuments, readPlanFile, writePlanFile } from "../records/index.ts";
 import type { RunEnvironment } from "./run.ts";
 
 const digestKeyIn = (env: Environment) => ({ digestKey: env["DIMSYNC_DIGEST_KEY"] });

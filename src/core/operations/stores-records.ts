@@ -11,7 +11,7 @@ import {
 import type { Environment } from "../base/model/settings/env.ts";
 import { type SecretReference, secretKey } from "../base/model/settings/secret.ts";
 import { openFolderRecords } from "../records/folder/index.ts";
-import type { Records, StoreCondition, StoreName } from "../records/records.ts";
+import type { Records, StoreCondition, StoreName } from "../records/index.ts";
 import { resolveAll } from "./account.ts";
 
 // The registry of stores for records. Adding one: its settings (model/settings/config.ts, manifests/config), its
@@ -77,7 +77,7 @@ const git: Store<"git"> = {
     return openGitRecords({ ...records, ...inGit(owner) });
   },
   async create({ ref, remote }, owner) {
-    const { initGitRecords } = await import("../records/git/init.ts");
+    const { initGitRecords } = await import("../records/git/index.ts");
     const settings = { remote, ref, ttlMs: ttls.git };
     const id = await initGitRecords({ ...settings, ...inGit(owner) }).catch((error: unknown) => {
       throw withBranch(error, ref);
@@ -89,7 +89,7 @@ const git: Store<"git"> = {
     };
   },
   async probe(records, owner) {
-    const { probeGit } = await import("../records/git/probe.ts");
+    const { probeGit } = await import("../records/git/index.ts");
     return await probeGit({ ...records, ...inGit(owner) });
   },
 };
@@ -144,7 +144,7 @@ const postgres: Store<"postgres"> = {
     };
   },
   async probe({ schema, url }, owner, version) {
-    const [{ probePostgres }, resolved] = await Promise.all([import("../records/postgres/probe.ts"), databaseUrl(url, owner)]);
+    const [{ probePostgres }, resolved] = await Promise.all([import("../records/postgres/index.ts"), databaseUrl(url, owner)]);
     const place = `schema ${schema} in PostgreSQL`;
     return await probePostgres({ url: resolved, schema }, version, { target: owner.settings.target, place });
   },

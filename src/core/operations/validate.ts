@@ -5,18 +5,11 @@ import { type Diagnostic, isError, type Problem, toDiagnostic } from "../base/mo
 import { isLocal, type Settings } from "../base/model/settings/config.ts";
 import { grouped, targetList } from "../base/text/lists.ts";
 import { withTarget } from "../base/text/shell.ts";
-import { literalProblems } from "../columns/policies/offline.ts";
-import { policiesIn, policyProblems } from "../columns/policies/validate.ts";
-import { conflicts } from "../kinds/index.ts";
-import { kindNames } from "../kinds/manifests.ts";
-import { ruleProblems } from "../kinds/schemas.ts";
-import type { Project } from "../manifests/project.ts";
-import { allowances } from "../plan/checks/allow.ts";
-import { exemptionProblems } from "../plan/checks/exemptions.ts";
-import { ignoredFileProblems, leftOutProblems } from "../plan/left-out.ts";
-import type { BaseProject } from "../plan/loosened/entry.ts";
-import { loosenedInFiles } from "../plan/loosened/files.ts";
-import { sortDiagnostics } from "../plan/plan.ts";
+import { literalProblems, policiesIn, policyProblems } from "../columns/policies/index.ts";
+import { conflicts, kindNames, ruleProblems } from "../kinds/index.ts";
+import type { Project } from "../manifests/index.ts";
+import type { BaseProject } from "../plan/index.ts";
+import { allowances, exemptionProblems, ignoredFileProblems, leftOutProblems, loosenedInFiles, sortDiagnostics } from "../plan/index.ts";
 import { catalogProblems } from "./review.ts";
 import { projectGitState } from "./run.ts";
 
@@ -89,7 +82,7 @@ export async function validateProject(project: Project, base?: BaseProject): Pro
 async function conflictProblems(manifests: readonly Manifest[], { records, bindingsFile }: Settings): Promise<readonly Problem[]> {
   const found = conflicts(manifests, new Map());
   if (found.length === 0 || !isLocal(records)) return [];
-  const { readAllBindings } = await import("../records/folder/bindings.ts");
+  const { readAllBindings } = await import("../records/folder/index.ts");
   const known = await readAllBindings(bindingsFile);
   return found
     .filter(({ pair }) => known.every((bindings) => conflicts(pair, bindings).length > 0))

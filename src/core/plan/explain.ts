@@ -11,22 +11,21 @@ import type { ColumnPath, Field, TablePath } from "../base/model/schema-tree.ts"
 import type { PlannedRequest, Reads } from "../base/model/service.ts";
 import { nodeText } from "../base/text/paths.ts";
 import { didYouMean } from "../base/text/suggest.ts";
-import type { Account, ReadNeeds } from "../kinds/kind.ts";
-import { integrations } from "../kinds/lists.ts";
-import { isSchemaConfig, kindNames } from "../kinds/manifests.ts";
+import type { Account, Explanation, ReadNeeds, SchemaConfigUnit } from "../kinds/index.ts";
 import {
   absenceOf,
   disabledAbove,
-  type Explanation,
   evaluate,
   explain,
+  integrations,
+  isSchemaConfig,
+  kindNames,
   leavingOut,
-  type SchemaConfigUnit,
   schemaConfig,
   switchedOffBy,
   tablesToRead,
   withColumns,
-} from "../kinds/schemas.ts";
+} from "../kinds/index.ts";
 import { observeAccount } from "./observe.ts";
 import { columnBudget } from "./reads/cached-reads.ts";
 import type { Run } from "./run.ts";

@@ -11,19 +11,27 @@ import { counted } from "../base/text/counts.ts";
 import { enumerate } from "../base/text/describe.ts";
 import { andMore, grouped } from "../base/text/lists.ts";
 import { bindCommand } from "../base/text/shell.ts";
-import { policiesIn } from "../columns/policies/validate.ts";
-import { blocked, mayHaveName, otherwise } from "../kinds/identity.ts";
-import { conflicts, kindNamed, kinds } from "../kinds/index.ts";
-import type { Account, Identity, Suspicion } from "../kinds/kind.ts";
-import { integrations } from "../kinds/lists.ts";
-import { accountLists, indexed } from "../kinds/lookup.ts";
-import { kindNames } from "../kinds/manifests.ts";
-import { labelRoots } from "../kinds/patterns/labels.ts";
-import { withIdentities } from "../kinds/select.ts";
-import { selectorProblems, selectsByName } from "../kinds/written-names.ts";
-import type { Project } from "../manifests/project.ts";
-import type { RecordsState } from "../records/records.ts";
-import { isNotKept } from "../records/remembered.ts";
+import { policiesIn } from "../columns/policies/index.ts";
+import type { Account, Identity, Suspicion } from "../kinds/index.ts";
+import {
+  accountLists,
+  blocked,
+  conflicts,
+  indexed,
+  integrations,
+  kindNamed,
+  kindNames,
+  kinds,
+  labelRoots,
+  mayHaveName,
+  otherwise,
+  selectorProblems,
+  selectsByName,
+  withIdentities,
+} from "../kinds/index.ts";
+import type { Project } from "../manifests/index.ts";
+import type { RecordsState } from "../records/index.ts";
+import { isNotKept } from "../records/index.ts";
 import { allowances } from "./checks/allow.ts";
 import { ignoredFileProblems, leftOutProblems } from "./left-out.ts";
 import { pairsByObject, type Reviewed } from "./origin.ts";

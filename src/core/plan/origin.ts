@@ -7,9 +7,8 @@ import { getOrAdd } from "../base/model/maps.ts";
 import { nodePath } from "../base/model/nodes.ts";
 import type { Cause, Change, DraftFacts, DraftItem, Manual, Origin } from "../base/model/plan.ts";
 import { isError, type Locate, type Problem } from "../base/model/problem.ts";
-import { kinds } from "../kinds/index.ts";
-import { type Account, type DiffResult, emptyDiff, type Kind, type Pair, type Unit } from "../kinds/kind.ts";
-import { kindNames } from "../kinds/manifests.ts";
+import type { Account, DiffResult, Kind, Pair, Unit } from "../kinds/index.ts";
+import { emptyDiff, kindNames, kinds } from "../kinds/index.ts";
 
 /** The same account by the manifests at the base. */
 export interface Reviewed {

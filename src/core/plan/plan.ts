@@ -8,7 +8,7 @@ import { enumerate } from "../base/text/describe.ts";
 import { grouped } from "../base/text/lists.ts";
 import { withTarget } from "../base/text/shell.ts";
 import { severities } from "../base/text/signs.ts";
-import type { DiffResult } from "../kinds/kind.ts";
+import type { DiffResult } from "../kinds/index.ts";
 import { groupProblems } from "./group-problems.ts";
 import { numbered, risksOf } from "./number-items.ts";
 import { holdWaiting } from "./protect-only.ts";

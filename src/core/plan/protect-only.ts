@@ -4,7 +4,7 @@ import { sameJson } from "../base/model/json/json.ts";
 import { atPointer } from "../base/model/json/pointer.ts";
 import type { Change, ChangeGroup, Deferred, DraftFacts, DraftItem } from "../base/model/plan.ts";
 import type { PlannedRequest } from "../base/model/service.ts";
-import type { DiffResult } from "../kinds/kind.ts";
+import type { DiffResult } from "../kinds/index.ts";
 
 // `--protect-only` sends a change only if it protects. Everything else is held: reported, not sent.
 

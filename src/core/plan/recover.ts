@@ -7,8 +7,7 @@ import { isError } from "../base/model/problem.ts";
 import type { Reads } from "../base/model/service.ts";
 import { bindCommand, resolveCommand } from "../base/text/shell.ts";
 import { kindNamed } from "../kinds/index.ts";
-import type { OpenIntent } from "../records/history.ts";
-import type { RecordsState } from "../records/records.ts";
+import type { OpenIntent, RecordsState } from "../records/index.ts";
 import { auditEvidence, describeEvidence } from "./reads/audit-log.ts";
 import type { Run } from "./run.ts";
 

@@ -3,9 +3,8 @@ import { fromPointer, type Pointer } from "../base/model/json/pointer.ts";
 import type { Manifest } from "../base/model/manifest.ts";
 import { below, type Problem, problemAt } from "../base/model/problem.ts";
 import type { IgnoreEntry } from "../base/model/settings/config.ts";
-import { kinds } from "../kinds/index.ts";
-import type { Account, Kind } from "../kinds/kind.ts";
-import { nameMatcher, namesMatcher } from "../kinds/patterns/names.ts";
+import type { Account, Kind } from "../kinds/index.ts";
+import { kinds, nameMatcher, namesMatcher } from "../kinds/index.ts";
 import { unmatchedPattern } from "./checks/addresses.ts";
 
 /** What of an account a scope needs. Without it, only a relation has another address, that of its tag. */

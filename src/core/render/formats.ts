@@ -10,8 +10,8 @@ type RenderAll = (documents: readonly Document[], options: RenderOptions) => Tex
 /** By the name in `-o`. Loads only the renderer of that format. */
 export const formats = {
   human: async () => (await import("./terminal/index.ts")).renderHumanAll,
-  json: async (): Promise<RenderAll> => (await import("./machine/json.ts")).jsonOfAll,
+  json: async (): Promise<RenderAll> => (await import("./machine/index.ts")).jsonOfAll,
   markdown: async () => (await import("./markdown/index.ts")).renderMarkdownAll,
-  github: async () => (await import("./machine/github.ts")).renderGithub,
+  github: async () => (await import("./machine/index.ts")).renderGithub,
   html: async () => (await import("./html/index.ts")).renderHtmlAll,
 } as const satisfies Readonly<Record<Format, () => Promise<RenderAll>>>;

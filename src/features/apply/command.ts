@@ -13,8 +13,9 @@ import type { Plan, Result } from "../../core/base/model/plan.ts";
 import { masked } from "../../core/base/model/settings/secret.ts";
 import { jsonDocument } from "../../core/base/text/control-characters.ts";
 import { shellWord } from "../../core/base/text/shell.ts";
-import type { Project } from "../../core/manifests/project.ts";
-import { type ApplyAccountOptions, applyAccount } from "../../core/operations/apply.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import type { ApplyAccountOptions } from "../../core/operations/index.ts";
+import { applyAccount } from "../../core/operations/index.ts";
 
 /** `dimsync apply [FILE]`: sends the requests of a plan, verifies the responses, records the ids. */
 export async function runApply(context: Context<ApplyFlags>, file: string | undefined): Promise<ExitCode> {
@@ -75,7 +76,7 @@ const maxOnly = 5;
 
 /** Throws E_OUTPUT (exit 4): the account was changed, but the result is not recorded. */
 async function keepResults(file: string, results: readonly Result[]): Promise<void> {
-  const { writeAtomic } = await import("../../core/records/files/atomic.ts");
+  const { writeAtomic } = await import("../../core/records/index.ts");
   const text = masked(jsonDocument(results.length === 1 ? results[0] : results));
   await writeAtomic(file, text, { newMode: 0o600 }).catch((error: unknown) => {
     const why = messageOf(error);
@@ -88,7 +89,7 @@ async function keepResults(file: string, results: readonly Result[]): Promise<vo
 
 async function applyTarget(context: Context<ApplyFlags>, project: Project, file: string | undefined): Promise<Result> {
   const { flags, io } = context;
-  const saved = file === undefined ? undefined : await (await import("../../core/operations/saved-plan.ts")).readSavedPlan(file, io.env);
+  const saved = file === undefined ? undefined : await (await import("../../core/operations/index.ts")).readSavedPlan(file, io.env);
   const options: ApplyAccountOptions = { ...applyOptions(context), ...defined({ saved }) };
   const isAsked = flags.yes !== true && saved === undefined;
   const { result } = await withRun(context, (run, clear) =>

@@ -6,9 +6,10 @@ import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
 import type { AuditEntry } from "../../core/base/model/live.ts";
-import { type AuditWindow, readAudit, unreadText } from "../../core/drift/audit.ts";
-import { type AccountProject, withReadOnly } from "../../core/operations/account.ts";
-import type { RunEnvironment } from "../../core/operations/run.ts";
+import type { AuditWindow } from "../../core/drift/index.ts";
+import { readAudit, unreadText } from "../../core/drift/index.ts";
+import type { AccountProject, RunEnvironment } from "../../core/operations/index.ts";
+import { withReadOnly } from "../../core/operations/index.ts";
 import type { AuditFlags } from "./index.ts";
 
 const columns = ["timestamp", "actor.email", "event", "context.userAgent", "context.ipAddress"];

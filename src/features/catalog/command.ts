@@ -11,15 +11,14 @@ import type { NodePath } from "../../core/base/model/nodes.ts";
 import { isError } from "../../core/base/model/problem.ts";
 import { jsonDocument, visible } from "../../core/base/text/control-characters.ts";
 import { counted } from "../../core/base/text/counts.ts";
-import { acceptColumns } from "../../core/columns/catalog/accept.ts";
-import { newReview } from "../../core/columns/catalog/review.ts";
-import { nameMatcher } from "../../core/kinds/patterns/names.ts";
-import type { ProjectCatalog } from "../../core/manifests/named-files.ts";
-import type { Project } from "../../core/manifests/project.ts";
-import { type RunEnvironment, withReadRun } from "../../core/operations/run.ts";
-import { plan } from "../../core/plan/pipeline.ts";
-import type { PlanOptions } from "../../core/plan/run.ts";
-import { writeAtomic } from "../../core/records/files/atomic.ts";
+import { acceptColumns, newReview } from "../../core/columns/catalog/index.ts";
+import { nameMatcher } from "../../core/kinds/index.ts";
+import type { Project, ProjectCatalog } from "../../core/manifests/index.ts";
+import type { RunEnvironment } from "../../core/operations/index.ts";
+import { withReadRun } from "../../core/operations/index.ts";
+import type { PlanOptions } from "../../core/plan/index.ts";
+import { plan } from "../../core/plan/index.ts";
+import { writeAtomic } from "../../core/records/index.ts";
 import type { CatalogFlags } from "./index.ts";
 
 /** `dimsync catalog accept`: writes the columns that someone has reviewed to the catalog file. Sends only GET. */

@@ -14,12 +14,11 @@ import type { Plan, Result } from "../../core/base/model/plan.ts";
 import { isLocal } from "../../core/base/model/settings/config.ts";
 import type { Environment } from "../../core/base/model/settings/env.ts";
 import { shellWord } from "../../core/base/text/shell.ts";
-import { listTargets, type Project } from "../../core/manifests/project.ts";
-import { applyAccount, recordUnchanged } from "../../core/operations/apply.ts";
-import type { CiEnvironment } from "../../core/operations/forge/environment.ts";
-import { planAccount } from "../../core/operations/plan.ts";
-import { readSavedPlan } from "../../core/operations/saved-plan.ts";
-import { unchangedExit } from "../../core/plan/exit-codes.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import { listTargets } from "../../core/manifests/index.ts";
+import type { CiEnvironment } from "../../core/operations/forge/index.ts";
+import { applyAccount, planAccount, readSavedPlan, recordUnchanged } from "../../core/operations/index.ts";
+import { unchangedExit } from "../../core/plan/index.ts";
 import { type CiContext, type CiJob, endJob, type FailedTarget, isStep, jobDestinations, stdoutFormat, targetsOutput } from "./job.ts";
 import { commentResults } from "./provider.ts";
 

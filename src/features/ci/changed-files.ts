@@ -3,8 +3,8 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import { GitError, type GitPlace, gitText } from "../../core/base/git/process.ts";
 import { covering } from "../../core/base/git/state.ts";
 import { repositoryTop } from "../../core/base/git/top.ts";
-import { dbtFolder } from "../../core/columns/labels/sources.ts";
-import type { Project } from "../../core/manifests/project.ts";
+import { dbtFolder } from "../../core/columns/labels/index.ts";
+import type { Project } from "../../core/manifests/index.ts";
 
 /** They decide what a checkout writes into files, or which files it has. */
 const ofCheckouts = new Set([".gitattributes", ".gitmodules"]);

@@ -21,7 +21,7 @@ const jobs: Readonly<Record<"plan" | "apply" | "drift", () => Promise<Job>>> = {
 export async function runCi(context: Context<CiFlags>, task: string, planFile: string | undefined): Promise<ExitCode> {
   const load = checkUsage(context, task, planFile);
   const { io, cwd } = context;
-  const { readCiEnvironment } = await import("../../core/operations/forge/environment.ts");
+  const { readCiEnvironment } = await import("../../core/operations/forge/index.ts");
   const environment = readCiEnvironment(io.env, cwd);
   const base = once(() => baseOfJob(environment, { cwd, env: io.env }));
   const job: CiJob = { environment, env: io.env, signal: io.interrupted, base, log: io.stderr };

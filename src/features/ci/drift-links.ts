@@ -1,5 +1,5 @@
-import { namesOf } from "../../core/operations/forge/workflows.ts";
-import type { DriftLinks } from "../../core/render/document.ts";
+import { namesOf } from "../../core/operations/forge/index.ts";
+import type { DriftLinks } from "../../core/render/index.ts";
 import type { CiJob } from "./job.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { DimsyncError } from "../../core/base/model/errors.ts";
 import { isObject, memberAt, own } from "../../core/base/model/json/json.ts";
 import { once } from "../../core/base/model/maps.ts";
-import type { Rest } from "../../core/operations/forge/rest.ts";
+import type { Rest } from "../../core/operations/forge/index.ts";
 import type { Comments } from "./comments.ts";
 import type { Issue, Issues } from "./issues.ts";
 

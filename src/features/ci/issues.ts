@@ -1,8 +1,8 @@
 import type { Plan } from "../../core/base/model/plan.ts";
 import { cutMiddle } from "../../core/base/text/values.ts";
-import type { RenderOptions } from "../../core/render/document.ts";
+import type { RenderOptions } from "../../core/render/index.ts";
+import { hasChanges, summaryLine } from "../../core/render/index.ts";
 import { renderMarkdown } from "../../core/render/markdown/index.ts";
-import { hasChanges, summaryLine } from "../../core/render/report/totals.ts";
 
 /** An issue of the repository. */
 export interface Issue {

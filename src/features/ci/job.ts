@@ -10,11 +10,11 @@ import { defined } from "../../core/base/model/json/json.ts";
 import type { Environment } from "../../core/base/model/settings/env.ts";
 import { joinParts } from "../../core/base/text/lists.ts";
 import { type Write, writeCommands } from "../../core/base/text/workflow-commands.ts";
-import type { Project } from "../../core/manifests/project.ts";
-import type { CiEnvironment } from "../../core/operations/forge/environment.ts";
-import type { Document, RenderOptions } from "../../core/render/document.ts";
-import { annotations } from "../../core/render/machine/github.ts";
-import { annotationsOf } from "../../core/render/report/annotations.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import type { CiEnvironment } from "../../core/operations/forge/index.ts";
+import type { Document, RenderOptions } from "../../core/render/index.ts";
+import { annotationsOf } from "../../core/render/index.ts";
+import { annotations } from "../../core/render/machine/index.ts";
 import type { CiFlags } from "./index.ts";
 
 /**

@@ -3,11 +3,9 @@ import { defined } from "../../core/base/model/json/json.ts";
 import type { Finding, Plan, Result } from "../../core/base/model/plan.ts";
 import { moreOf } from "../../core/base/text/lists.ts";
 import { cutMiddle } from "../../core/base/text/values.ts";
-import type { RenderOptions } from "../../core/render/document.ts";
-import { code, details, prose } from "../../core/render/markdown/escape.ts";
-import { renderMarkdown } from "../../core/render/markdown/index.ts";
-import { targetPlace } from "../../core/render/report/from-root.ts";
-import { isEmpty, summaryLine } from "../../core/render/report/totals.ts";
+import type { RenderOptions } from "../../core/render/index.ts";
+import { isEmpty, summaryLine, targetPlace } from "../../core/render/index.ts";
+import { code, details, prose, renderMarkdown } from "../../core/render/markdown/index.ts";
 import type { TargetSection } from "./comments.ts";
 import type { FailedTarget } from "./job.ts";
 

@@ -5,8 +5,9 @@ import { defined } from "../../core/base/model/json/json.ts";
 import type { Plan, Result } from "../../core/base/model/plan.ts";
 import { visible } from "../../core/base/text/control-characters.ts";
 import { workflowCommand, writeCommands } from "../../core/base/text/workflow-commands.ts";
-import { openProvider, type Rest } from "../../core/operations/forge/rest.ts";
-import type { RenderOptions } from "../../core/render/document.ts";
+import type { Rest } from "../../core/operations/forge/index.ts";
+import { openProvider } from "../../core/operations/forge/index.ts";
+import type { RenderOptions } from "../../core/render/index.ts";
 import {
   type CommentOptions,
   type Comments,

@@ -1,6 +1,6 @@
 import type { Plan } from "../../core/base/model/plan.ts";
 import type { ControllerMode } from "../../core/base/model/settings/config.ts";
-import { jsonParameter } from "../../core/records/postgres/stored-text.ts";
+import { jsonParameter } from "../../core/records/postgres/index.ts";
 import type { Database } from "./database.ts";
 
 // One row for each target under control: what the last check found. What is due, and what is late, is decided by the row in the database's

@@ -2,9 +2,9 @@ import { gitText } from "../../core/base/git/process.ts";
 import { DimsyncError, messageOf, ProblemsError } from "../../core/base/model/errors.ts";
 import { placeText } from "../../core/base/model/problem.ts";
 import { spaced } from "../../core/base/text/paths.ts";
-import { makeLocate } from "../../core/manifests/locate.ts";
-import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
-import { projectGitState } from "../../core/operations/run.ts";
+import type { LoadOptions, Project } from "../../core/manifests/index.ts";
+import { listTargets, loadProject, makeLocate } from "../../core/manifests/index.ts";
+import { projectGitState } from "../../core/operations/index.ts";
 import type { AccountRow, Commit } from "./accounts.ts";
 
 /** A target of the checkout: its project as it could be loaded last, and why it cannot be loaded now. */

@@ -4,9 +4,8 @@ import { join } from "node:path";
 import type { ConstructorOptions } from "pg-boss";
 import { DimsyncError, messageOf } from "../../core/base/model/errors.ts";
 import { masked } from "../../core/base/model/settings/secret.ts";
-import { takeFileLock } from "../../core/records/files/file-lock.ts";
-import { openDatabase, wordsOf } from "../../core/records/postgres/connection.ts";
-import { ensureStateFolder } from "../../core/records/state-folder.ts";
+import { ensureStateFolder, takeFileLock } from "../../core/records/index.ts";
+import { openDatabase, wordsOf } from "../../core/records/postgres/index.ts";
 
 /** What the controller needs of PostgreSQL. */
 export interface Database {

@@ -1,5 +1,6 @@
 import { version } from "../../core/base/model/runtime/version.ts";
-import { familyText, type Sample } from "../../core/render/machine/prometheus.ts";
+import type { Sample } from "../../core/render/machine/index.ts";
+import { familyText } from "../../core/render/machine/index.ts";
 import type { AccountRow } from "./accounts.ts";
 
 /** Prometheus text format 0.0.4. Each account has its labels, as `label_team`. */

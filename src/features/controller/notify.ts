@@ -1,7 +1,6 @@
-import { notification } from "../../core/drift/notify.ts";
-import { driftSummary } from "../../core/drift/summary.ts";
-import type { Project } from "../../core/manifests/project.ts";
-import { postTo } from "../../core/operations/notify-drift.ts";
+import { driftSummary, notification } from "../../core/drift/index.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import { postTo } from "../../core/operations/index.ts";
 import { type CheckFound, readAccount, repairsOf, storeRepairs } from "./accounts.ts";
 import type { CheckOptions } from "./check.ts";
 import { errorText } from "./checkout.ts";

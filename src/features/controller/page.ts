@@ -4,12 +4,11 @@ import { andMore, grouped } from "../../core/base/text/lists.ts";
 import { spaced, wholePath } from "../../core/base/text/paths.ts";
 import { shellWord } from "../../core/base/text/shell.ts";
 import { cutEnd } from "../../core/base/text/values.ts";
-import type { Tone } from "../../core/render/blocks.ts";
-import * as draw from "../../core/render/html/html.ts";
-import { chip, code, type Html, type HtmlContent, html, isEmpty, joined, note, quiet } from "../../core/render/html/html.ts";
-import { documentPage } from "../../core/render/html/index.ts";
-import { type Page, type PagePart, page } from "../../core/render/html/page.ts";
-import { timeText } from "../../core/render/report/attribution.ts";
+import type { Html, HtmlContent, Page, PagePart } from "../../core/render/html/index.ts";
+import * as draw from "../../core/render/html/index.ts";
+import { chip, code, documentPage, html, isEmpty, joined, note, page, quiet } from "../../core/render/html/index.ts";
+import type { Tone } from "../../core/render/index.ts";
+import { timeText } from "../../core/render/index.ts";
 import { type AccountRow, type FoundDifference, repairsOf } from "./accounts.ts";
 
 const tones = {

@@ -5,8 +5,9 @@ import { loadOneProject } from "../../cli/project.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
 import { jsonDocument } from "../../core/base/text/control-characters.ts";
 import { counted } from "../../core/base/text/counts.ts";
-import { type Entry, type Section, type Tone, untitled, word } from "../../core/render/blocks.ts";
-import { sectionsText } from "../../core/render/terminal/blocks.ts";
+import type { Entry, Section, Tone } from "../../core/render/index.ts";
+import { untitled, word } from "../../core/render/index.ts";
+import { sectionsText } from "../../core/render/terminal/index.ts";
 import { type DoctorReport, diagnose } from "./doctor.ts";
 
 /** `dimsync doctor`: checks everything that a plan needs. Sends GET only; exit 1 if a check fails. */

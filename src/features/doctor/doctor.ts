@@ -18,18 +18,14 @@ import type { Code } from "../../core/base/model/titles.ts";
 import { counted } from "../../core/base/text/counts.ts";
 import { andMore } from "../../core/base/text/lists.ts";
 import { forTarget, shellWord } from "../../core/base/text/shell.ts";
-import { integrations, tags, users } from "../../core/kinds/lists.ts";
-import { userIdOf } from "../../core/kinds/users.ts";
-import type { Project } from "../../core/manifests/project.ts";
-import { shownPath } from "../../core/manifests/source.ts";
-import { type OpenAccount, openAccount } from "../../core/operations/account.ts";
-import { ciFiles, ciProject, readKey } from "../../core/operations/forge/workflows.ts";
-import { probeStore } from "../../core/operations/open-records.ts";
-import { planAccount } from "../../core/operations/plan.ts";
-import { projectGitState, type RunEnvironment } from "../../core/operations/run.ts";
-import { leftOutProblems } from "../../core/plan/left-out.ts";
-import type { Client } from "../../core/service/client.ts";
-import type { CallReport } from "../../core/service/request.ts";
+import { integrations, tags, userIdOf, users } from "../../core/kinds/index.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import { shownPath } from "../../core/manifests/index.ts";
+import { ciFiles, ciProject, readKey } from "../../core/operations/forge/index.ts";
+import type { OpenAccount, RunEnvironment } from "../../core/operations/index.ts";
+import { openAccount, planAccount, probeStore, projectGitState } from "../../core/operations/index.ts";
+import { leftOutProblems } from "../../core/plan/index.ts";
+import type { CallReport, Client } from "../../core/service/index.ts";
 
 /** What `dimsync doctor -o json` prints. */
 export interface DoctorReport {

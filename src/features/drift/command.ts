@@ -14,9 +14,9 @@ import { visible } from "../../core/base/text/control-characters.ts";
 import { andMore, moreOf } from "../../core/base/text/lists.ts";
 import { wholePath } from "../../core/base/text/paths.ts";
 import { forTarget, shellWord } from "../../core/base/text/shell.ts";
-import type { Project } from "../../core/manifests/project.ts";
-import { acceptInFiles, type SharedEdit } from "../../core/operations/accept.ts";
-import { type Drift, driftAccount } from "../../core/operations/drift.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import type { Drift, SharedEdit } from "../../core/operations/index.ts";
+import { acceptInFiles, driftAccount } from "../../core/operations/index.ts";
 import type { DriftFlags } from "./index.ts";
 
 /** `dimsync drift`: reports how the account differs, who changed it, and what to do. Never writes to the account; --resolve writes manifests or a plan file. */
@@ -92,7 +92,7 @@ async function saveRevert(context: Context<DriftFlags>, file: string, found: rea
   const [only, second] = found;
   if (only?.made.revert === undefined || second !== undefined)
     throw new DimsyncError("E_USAGE", "--resolve revert saves the plan of one target. Select it with -t NAME.");
-  const { savePlan } = await import("../../core/operations/saved-plan.ts");
+  const { savePlan } = await import("../../core/operations/index.ts");
   const { io } = context;
   const { revert } = only.made;
   await withSignalsCaught(io, () => savePlan(file, revert, { env: io.env, signal: io.interrupted }));

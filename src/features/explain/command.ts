@@ -8,10 +8,9 @@ import { isObject } from "../../core/base/model/json/json.ts";
 import { placeText } from "../../core/base/model/problem.ts";
 import { jsonDocument } from "../../core/base/text/control-characters.ts";
 import { counted } from "../../core/base/text/counts.ts";
-import { type Entry, muted, name, type Section, untitled } from "../../core/render/blocks.ts";
-import { labelText } from "../../core/render/report/changes.ts";
-import { notKeptText } from "../../core/render/report/not-kept.ts";
-import { sectionsText } from "../../core/render/terminal/blocks.ts";
+import type { Entry, Section } from "../../core/render/index.ts";
+import { labelText, muted, name, notKeptText, untitled } from "../../core/render/index.ts";
+import { sectionsText } from "../../core/render/terminal/index.ts";
 import { type ExplainedNode, explainSchemaNode } from "./explain.ts";
 
 /** `dimsync explain ADDRESS SCHEMA[.TABLE[.COLUMN]]`. Only sends GET. */

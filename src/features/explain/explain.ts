@@ -6,12 +6,14 @@ import type { NodePath } from "../../core/base/model/nodes.ts";
 import { toDiagnostic } from "../../core/base/model/problem.ts";
 import type { Reads } from "../../core/base/model/service.ts";
 import { shellWord, withTarget } from "../../core/base/text/shell.ts";
-import { endOfNow, readAudit } from "../../core/drift/audit.ts";
-import { eventsAbout } from "../../core/drift/event-matching.ts";
-import { kindNames, schemasAddress } from "../../core/kinds/manifests.ts";
-import { type Project, withLocations } from "../../core/manifests/project.ts";
-import { type RunEnvironment, withReadRun } from "../../core/operations/run.ts";
-import { type Explained, explainNode } from "../../core/plan/explain.ts";
+import { endOfNow, eventsAbout, readAudit } from "../../core/drift/index.ts";
+import { kindNames, schemasAddress } from "../../core/kinds/index.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import { withLocations } from "../../core/manifests/index.ts";
+import type { RunEnvironment } from "../../core/operations/index.ts";
+import { withReadRun } from "../../core/operations/index.ts";
+import type { Explained } from "../../core/plan/index.ts";
+import { explainNode } from "../../core/plan/index.ts";
 
 /** Limits of what is read from the audit log. */
 const windowMs = 30 * 86_400_000;

@@ -12,13 +12,10 @@ import type { List, Reads } from "../../core/base/model/service.ts";
 import type { Settings } from "../../core/base/model/settings/config.ts";
 import type { Environment } from "../../core/base/model/settings/env.ts";
 import { didYouMean } from "../../core/base/text/suggest.ts";
-import { itemKindOf, kinds } from "../../core/kinds/index.ts";
-import type { LiveView } from "../../core/kinds/kind.ts";
-import { users } from "../../core/kinds/lists.ts";
-import { manifestOfSchemas } from "../../core/kinds/manifests.ts";
-import { type AccountProject, withReadOnly } from "../../core/operations/account.ts";
-import { readRecords } from "../../core/operations/open-records.ts";
-import type { RunEnvironment } from "../../core/operations/run.ts";
+import type { LiveView } from "../../core/kinds/index.ts";
+import { itemKindOf, kinds, manifestOfSchemas, users } from "../../core/kinds/index.ts";
+import type { AccountProject, RunEnvironment } from "../../core/operations/index.ts";
+import { readRecords, withReadOnly } from "../../core/operations/index.ts";
 
 /** `dimsync get KIND [ID]`: prints live objects, normalised. ID can be the address of a bound manifest. Only sends GET. */
 export async function runGet(context: Context<GlobalFlags>, kind: string, id: string | undefined): Promise<ExitCode> {

@@ -4,10 +4,8 @@ import type { LiveIntegration } from "../../core/base/model/live.ts";
 import type { Manifest } from "../../core/base/model/manifest.ts";
 import type { NamedObject } from "../../core/base/model/plan.ts";
 import { freeName } from "../../core/base/text/free-name.ts";
-import { kinds } from "../../core/kinds/index.ts";
-import type { Account, Identity, ImportedObjects } from "../../core/kinds/kind.ts";
-import { integrations } from "../../core/kinds/lists.ts";
-import { kindNames, schemaConfigAddress } from "../../core/kinds/manifests.ts";
+import type { Account, Identity, ImportedObjects } from "../../core/kinds/index.ts";
+import { integrations, kindNames, kinds, schemaConfigAddress } from "../../core/kinds/index.ts";
 import { type DocumentText, documentText } from "./document-text.ts";
 import type { StateObject } from "./terraform.ts";
 

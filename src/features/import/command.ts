@@ -9,20 +9,9 @@ import type { ExitCode } from "../../core/base/model/exit.ts";
 import { jsonDocument } from "../../core/base/text/control-characters.ts";
 import { counted } from "../../core/base/text/counts.ts";
 import { andMore, moreOf } from "../../core/base/text/lists.ts";
-import {
-  code,
-  type Entry,
-  type Line,
-  muted,
-  name,
-  type Section,
-  type Tone,
-  textEntries,
-  titled,
-  untitled,
-  word,
-} from "../../core/render/blocks.ts";
-import { sectionsText } from "../../core/render/terminal/blocks.ts";
+import type { Entry, Line, Section, Tone } from "../../core/render/index.ts";
+import { code, muted, name, textEntries, titled, untitled, word } from "../../core/render/index.ts";
+import { sectionsText } from "../../core/render/terminal/index.ts";
 import { importProject } from "./import.ts";
 import type { ImportFlags } from "./index.ts";
 import type { ImportReport } from "./report.ts";

@@ -3,7 +3,7 @@ import { defined, type JsonObject } from "../../core/base/model/json/json.ts";
 import type { SchemaConfigSpec } from "../../core/base/model/manifest.ts";
 import { blockLines } from "../../core/base/yaml/print.ts";
 import { escapeReferences } from "../../core/base/yaml/references.ts";
-import { kindNames } from "../../core/kinds/manifests.ts";
+import { kindNames } from "../../core/kinds/index.ts";
 
 /** A manifest that import writes, without the `---` line before it. */
 export interface DocumentText {

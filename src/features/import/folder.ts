@@ -1,8 +1,8 @@
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { DimsyncError } from "../../core/base/model/errors.ts";
-import { globMatcher } from "../../core/manifests/discover.ts";
-import type { Project } from "../../core/manifests/project.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import { globMatcher } from "../../core/manifests/index.ts";
 
 /** Absolute folders for new files. */
 export interface ImportFolders {

@@ -11,24 +11,28 @@ import { systemClock } from "../../core/base/model/runtime/clock.ts";
 import { counted } from "../../core/base/text/counts.ts";
 import { andMore, grouped } from "../../core/base/text/lists.ts";
 import { didYouMean, nearest, suggestion } from "../../core/base/text/suggest.ts";
-import { kindNamed, kinds, lists } from "../../core/kinds/index.ts";
-import type { Account } from "../../core/kinds/kind.ts";
-import { assets, integrations } from "../../core/kinds/lists.ts";
-import { accountLists } from "../../core/kinds/lookup.ts";
-import { isSchemaConfig, kindNames } from "../../core/kinds/manifests.ts";
-import { nameMatcher, namesMatcher } from "../../core/kinds/patterns/names.ts";
-import { withIdentities } from "../../core/kinds/select.ts";
-import { boundaryOf, refuseOutside } from "../../core/manifests/boundary.ts";
-import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
-import { withRecords } from "../../core/operations/open-records.ts";
-import { planAccount } from "../../core/operations/plan.ts";
-import type { RunEnvironment } from "../../core/operations/run.ts";
-import { withReads } from "../../core/operations/run.ts";
-import { cachedReads, type RunReads } from "../../core/plan/reads/cached-reads.ts";
-import { readAccount, readWhole } from "../../core/plan/reads/read-account.ts";
-import { scopeOf } from "../../core/plan/scope.ts";
-import { writeAtomic } from "../../core/records/files/atomic.ts";
-import type { RecordsRun, RecordsState } from "../../core/records/records.ts";
+import type { Account } from "../../core/kinds/index.ts";
+import {
+  accountLists,
+  assets,
+  integrations,
+  isSchemaConfig,
+  kindNamed,
+  kindNames,
+  kinds,
+  lists,
+  nameMatcher,
+  namesMatcher,
+  withIdentities,
+} from "../../core/kinds/index.ts";
+import type { LoadOptions, Project } from "../../core/manifests/index.ts";
+import { boundaryOf, listTargets, loadProject, refuseOutside } from "../../core/manifests/index.ts";
+import type { RunEnvironment } from "../../core/operations/index.ts";
+import { planAccount, withReads, withRecords } from "../../core/operations/index.ts";
+import type { RunReads } from "../../core/plan/index.ts";
+import { cachedReads, readAccount, readWhole, scopeOf } from "../../core/plan/index.ts";
+import type { RecordsRun, RecordsState } from "../../core/records/index.ts";
+import { writeAtomic } from "../../core/records/index.ts";
 import { type Adoption, adopt } from "./adopt.ts";
 import { type ImportFolders, importFolders, newFilesIn } from "./folder.ts";
 import {

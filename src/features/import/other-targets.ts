@@ -1,10 +1,9 @@
 import { type Address, type Bindings, toAddress } from "../../core/base/model/address.ts";
 import type { Manifest, SchemaConfigSpec } from "../../core/base/model/manifest.ts";
 import type { Code } from "../../core/base/model/titles.ts";
-import { manifestKindNamed } from "../../core/kinds/index.ts";
-import type { Account, Identity } from "../../core/kinds/kind.ts";
-import { integrationAddress, isSchemaConfig } from "../../core/kinds/manifests.ts";
-import type { Project } from "../../core/manifests/project.ts";
+import type { Account, Identity } from "../../core/kinds/index.ts";
+import { integrationAddress, isSchemaConfig, manifestKindNamed } from "../../core/kinds/index.ts";
+import type { Project } from "../../core/manifests/index.ts";
 
 // Targets share manifests, and import sees only one account. It must not write a manifest that changes what another target plans:
 // a SchemaConfig that unhashes a column in dev would unhash it in prod too. What another target plans is evaluated offline, from its

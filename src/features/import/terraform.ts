@@ -10,9 +10,7 @@ import { isSameMode, requestMode } from "../../core/base/model/sync-mode.ts";
 import { counted } from "../../core/base/text/counts.ts";
 import { nodeText } from "../../core/base/text/paths.ts";
 import { didYouMean } from "../../core/base/text/suggest.ts";
-import { settingNames } from "../../core/kinds/lists.ts";
-import { kindNames } from "../../core/kinds/manifests.ts";
-import { isFixed } from "../../core/kinds/schemas.ts";
+import { isFixed, kindNames, settingNames } from "../../core/kinds/index.ts";
 import { patternsOf } from "./schemas/infer-rules.ts";
 
 // What a state of Terraform adds to the account, for teams that leave its provider: once for each team.

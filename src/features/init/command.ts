@@ -12,11 +12,9 @@ import { isLocal } from "../../core/base/model/settings/config.ts";
 import type { Environment } from "../../core/base/model/settings/env.ts";
 import { enumerate } from "../../core/base/text/describe.ts";
 import { shellWord } from "../../core/base/text/shell.ts";
-import { boundaryOf, refuseOutside } from "../../core/manifests/boundary.ts";
-import { listTargets } from "../../core/manifests/project.ts";
-import { schemaText } from "../../core/manifests/schema/lookup.ts";
-import { shownPath } from "../../core/manifests/source.ts";
-import { type CiSystem, type CiTarget, ciFiles, ciProject, readKey } from "../../core/operations/forge/workflows.ts";
+import { boundaryOf, listTargets, refuseOutside, schemaText, shownPath } from "../../core/manifests/index.ts";
+import type { CiSystem, CiTarget } from "../../core/operations/forge/index.ts";
+import { ciFiles, ciProject, readKey } from "../../core/operations/forge/index.ts";
 import type { InitFlags } from "./index.ts";
 
 /** What other commands do once the project exists. */

@@ -7,7 +7,7 @@ import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
 import { combineExits, type ExitCode } from "../../core/base/model/exit.ts";
-import { planAccount } from "../../core/operations/plan.ts";
+import { planAccount } from "../../core/operations/index.ts";
 
 /** `dimsync plan`: shows what apply would change. Only sends GET. */
 export async function runPlan(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
@@ -21,7 +21,7 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
     const [only, second] = plans;
     if (only === undefined || second !== undefined)
       throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
-    const { savePlan } = await import("../../core/operations/saved-plan.ts");
+    const { savePlan } = await import("../../core/operations/index.ts");
     const file = resolve(cwd, flags.out);
     await withSignalsCaught(io, () => savePlan(file, only, { env: io.env, signal: io.interrupted }));
   }

@@ -5,10 +5,9 @@ import type { NodePath } from "../../core/base/model/nodes.ts";
 import { counted } from "../../core/base/text/counts.ts";
 import { nodeText } from "../../core/base/text/paths.ts";
 import { didYouMean } from "../../core/base/text/suggest.ts";
-import { integrationAddress, kindNames, schemasAddress } from "../../core/kinds/manifests.ts";
-import type { Project } from "../../core/manifests/project.ts";
-import type { RecordsState } from "../../core/records/records.ts";
-import type { Facts } from "../../core/records/remembered.ts";
+import { integrationAddress, kindNames, schemasAddress } from "../../core/kinds/index.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import type { Facts, RecordsState } from "../../core/records/index.ts";
 import { changeRecords, type RecordsChange } from "./ids.ts";
 
 interface Decision {

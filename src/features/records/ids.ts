@@ -3,10 +3,11 @@ import { DimsyncError } from "../../core/base/model/errors.ts";
 import { shellWord } from "../../core/base/text/shell.ts";
 import { didYouMean } from "../../core/base/text/suggest.ts";
 import { kindNamed } from "../../core/kinds/index.ts";
-import { type Project, unknownManifest, withLocations } from "../../core/manifests/project.ts";
-import { withRecords } from "../../core/operations/open-records.ts";
-import type { RunEnvironment } from "../../core/operations/run.ts";
-import type { RecordsRun } from "../../core/records/records.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import { unknownManifest, withLocations } from "../../core/manifests/index.ts";
+import type { RunEnvironment } from "../../core/operations/index.ts";
+import { withRecords } from "../../core/operations/index.ts";
+import type { RecordsRun } from "../../core/records/index.ts";
 
 /** The environment of a change to the records. */
 export interface RecordsChange extends Pick<RunEnvironment, "env" | "signal"> {

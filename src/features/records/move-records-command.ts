@@ -6,8 +6,8 @@ import { say } from "../../cli/say.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
 import { inlineYaml } from "../../core/base/yaml/print.ts";
-import { type Project, withLocations } from "../../core/manifests/project.ts";
-import { shownPath } from "../../core/manifests/source.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import { shownPath, withLocations } from "../../core/manifests/index.ts";
 import type { RecordsFlags } from "./index.ts";
 import { createRecords, exportRecords, isThere, moveRecords, type NewStore, restoreRecords } from "./move.ts";
 

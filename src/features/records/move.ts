@@ -7,15 +7,11 @@ import type { Environment } from "../../core/base/model/settings/env.ts";
 import { counted } from "../../core/base/text/counts.ts";
 import { type Edit, editYaml } from "../../core/base/yaml/edit.ts";
 import { inlineYaml } from "../../core/base/yaml/print.ts";
-import type { Project } from "../../core/manifests/project.ts";
-import { withRecords } from "../../core/operations/open-records.ts";
-import { type CreatedStore, parseStore, type StoreChoice, storeNamed } from "../../core/operations/stores-records.ts";
-import { writeAtomic } from "../../core/records/files/atomic.ts";
-import { ContentError } from "../../core/records/readers.ts";
-import type { Records } from "../../core/records/records.ts";
-import type { RecordsContent } from "../../core/records/shared/store.ts";
-import { movedReason, movedTo } from "../../core/records/store-errors.ts";
-import { parseRecords, printRecords } from "../../core/records/text.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import type { CreatedStore, StoreChoice } from "../../core/operations/index.ts";
+import { parseStore, storeNamed, withRecords } from "../../core/operations/index.ts";
+import type { Records, RecordsContent } from "../../core/records/index.ts";
+import { ContentError, movedReason, movedTo, parseRecords, printRecords, writeAtomic } from "../../core/records/index.ts";
 
 interface NewStoreOptions {
   readonly env: Environment;

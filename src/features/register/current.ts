@@ -9,32 +9,27 @@ import { type Locate, placeText, problemAt } from "../../core/base/model/problem
 import type { OnProgress } from "../../core/base/model/runtime/progress.ts";
 import type { Reads } from "../../core/base/model/service.ts";
 import { didYouMean } from "../../core/base/text/suggest.ts";
-import { type AskedPolicies, newPolicyEvaluator, type PolicyEvaluation, unchangedTarget } from "../../core/columns/policies/evaluate.ts";
-import { policiesIn } from "../../core/columns/policies/validate.ts";
-import { integrationAddress } from "../../core/kinds/manifests.ts";
-import type { LabelScope } from "../../core/kinds/patterns/labels.ts";
-import { nameMatcher } from "../../core/kinds/patterns/names.ts";
+import type { AskedPolicies, PolicyEvaluation } from "../../core/columns/policies/index.ts";
+import { newPolicyEvaluator, policiesIn, unchangedTarget } from "../../core/columns/policies/index.ts";
+import type { LabelScope, Question, RuleCache, ScannedColumn, ScannedNode, ScannedSchema, ScannedTable } from "../../core/kinds/index.ts";
 import {
   decisionIn,
+  integrationAddress,
+  integrationNames,
+  integrationsByName,
+  labelScopes,
   labelsOfColumn,
-  type Question,
-  type RuleCache,
+  nameInAddresses,
+  nameMatcher,
   readSchemas,
-  type ScannedColumn,
-  type ScannedNode,
-  type ScannedSchema,
-  type ScannedTable,
   scan,
   schemaUnits,
   tablesWithoutColumns,
   whereLabelsAre,
-} from "../../core/kinds/schemas.ts";
-import { integrationNames, integrationsByName, labelScopes, nameInAddresses } from "../../core/kinds/select.ts";
-import type { Project } from "../../core/manifests/project.ts";
-import { exemptionProblems } from "../../core/plan/checks/exemptions.ts";
-import { cachedReads, columnBudget } from "../../core/plan/reads/cached-reads.ts";
-import { readAccount, readAhead } from "../../core/plan/reads/read-account.ts";
-import type { RecordsState } from "../../core/records/records.ts";
+} from "../../core/kinds/index.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import { cachedReads, columnBudget, exemptionProblems, readAccount, readAhead } from "../../core/plan/index.ts";
+import type { RecordsState } from "../../core/records/index.ts";
 
 /** One label of one live column, and what happens to the column. */
 export interface RegisterRow {

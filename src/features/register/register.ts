@@ -5,12 +5,10 @@ import { addAll, getOrAdd } from "../../core/base/model/maps.ts";
 import { problemAt } from "../../core/base/model/problem.ts";
 import { systemClock } from "../../core/base/model/runtime/clock.ts";
 import { accountName } from "../../core/base/model/settings/config.ts";
-import { unknownLabel } from "../../core/kinds/label-references.ts";
-import { nameMatcher } from "../../core/kinds/patterns/names.ts";
-import type { Project } from "../../core/manifests/project.ts";
-import { readRecords } from "../../core/operations/open-records.ts";
-import type { RunEnvironment } from "../../core/operations/run.ts";
-import { withReads } from "../../core/operations/run.ts";
+import { nameMatcher, unknownLabel } from "../../core/kinds/index.ts";
+import type { Project } from "../../core/manifests/index.ts";
+import type { RunEnvironment } from "../../core/operations/index.ts";
+import { readRecords, withReads } from "../../core/operations/index.ts";
 import { currentRows, type RegisterRow } from "./current.ts";
 
 /** The columns of one integration with one label. */

@@ -2,11 +2,11 @@ import { visible } from "../../core/base/text/control-characters.ts";
 import { counted } from "../../core/base/text/counts.ts";
 import { grouped, joinParts } from "../../core/base/text/lists.ts";
 import { nameText } from "../../core/base/text/paths.ts";
-import { kindNames } from "../../core/kinds/manifests.ts";
-import { code, muted, type Span, type Table, textTable, word } from "../../core/render/blocks.ts";
-import type { RenderOptions } from "../../core/render/document.ts";
-import { headedTable, shortTable } from "../../core/render/terminal/blocks.ts";
-import { type Screen, screenOf, wrap } from "../../core/render/terminal/layout.ts";
+import { kindNames } from "../../core/kinds/index.ts";
+import type { RenderOptions, Span, Table } from "../../core/render/index.ts";
+import { code, muted, textTable, word } from "../../core/render/index.ts";
+import type { Screen } from "../../core/render/terminal/index.ts";
+import { headedTable, screenOf, shortTable, wrap } from "../../core/render/terminal/index.ts";
 import type { RegisterRow } from "./current.ts";
 import type { Register } from "./register.ts";
 

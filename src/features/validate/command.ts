@@ -2,7 +2,7 @@ import type { Context } from "../../cli/context.ts";
 import { checkOutputs, deliver } from "../../cli/output.ts";
 import { loadAnyProjects } from "../../cli/project.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
-import { validateProjects } from "../../core/operations/validate.ts";
+import { validateProjects } from "../../core/operations/index.ts";
 
 /** `dimsync validate [PATH…]`: everything that can be checked without the account, for all targets if none is selected. Sends no request. */
 export async function runValidate(context: Context, paths: readonly string[]): Promise<ExitCode> {

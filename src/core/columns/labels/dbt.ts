@@ -4,7 +4,7 @@ import type { LabelledColumn, LabelOrigin } from "../../base/model/labels.ts";
 import type { DbtSource } from "../../base/model/manifest.ts";
 import { addAll } from "../../base/model/maps.ts";
 import { fold } from "../../base/text/suggest.ts";
-import { nameMatcher } from "../../kinds/patterns/names.ts";
+import { nameMatcher } from "../../kinds/index.ts";
 
 // Reads the labels in a dbt manifest (target/manifest.json, docs.getdbt.com/reference/artifacts/manifest-json). Its sources
 // describe tables in the warehouse, which is the destination of the integrations. dbt 1.6 to 2.x write the same layout: a

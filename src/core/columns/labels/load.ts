@@ -4,9 +4,7 @@ import { type ClassificationSpec, locationIn, type Manifest } from "../../base/m
 import { groupBy } from "../../base/model/maps.ts";
 import type { Problem } from "../../base/model/problem.ts";
 import { fold } from "../../base/text/suggest.ts";
-import { labelReferences, unknownLabels } from "../../kinds/label-references.ts";
-import { isClassification } from "../../kinds/manifests.ts";
-import { wantedLabels } from "../../kinds/patterns/labels.ts";
+import { isClassification, labelReferences, unknownLabels, wantedLabels } from "../../kinds/index.ts";
 import { type ProjectPaths, type ReadSources, readSources } from "./sources.ts";
 
 export interface LoadedLabels {

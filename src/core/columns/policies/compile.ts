@@ -1,9 +1,7 @@
 import type { Pointer } from "../../base/model/json/pointer.ts";
 import type { Manifest, PolicyExemption, PolicySpec } from "../../base/model/manifest.ts";
-import { wantedLabels } from "../../kinds/patterns/labels.ts";
-import { matchesEveryName, namesMatcher } from "../../kinds/patterns/names.ts";
-import { matchesPath, type NodePatterns, nodePatterns } from "../../kinds/patterns/nodes.ts";
-import { type IntegrationNames, integrationMatcher } from "../../kinds/select.ts";
+import type { IntegrationNames, NodePatterns } from "../../kinds/index.ts";
+import { integrationMatcher, matchesEveryName, matchesPath, namesMatcher, nodePatterns, wantedLabels } from "../../kinds/index.ts";
 
 /** A policy with its patterns compiled. */
 export interface CompiledPolicy {

@@ -10,11 +10,8 @@ import { type Locate, placeText } from "../../base/model/problem.ts";
 import type { Field } from "../../base/model/schema-tree.ts";
 import { isSameMode } from "../../base/model/sync-mode.ts";
 import { paragraph } from "../../base/text/lines.ts";
-import type { TableTest } from "../../kinds/kind.ts";
-import type { LabelScope } from "../../kinds/patterns/labels.ts";
-import { matchesName } from "../../kinds/patterns/nodes.ts";
-import type { Question, ScanOptions } from "../../kinds/schemas.ts";
-import type { IntegrationNames } from "../../kinds/select.ts";
+import type { IntegrationNames, LabelScope, Question, ScanOptions, TableTest } from "../../kinds/index.ts";
+import { matchesName } from "../../kinds/index.ts";
 import { type CompiledPolicy, compilePolicy, type Exempt, isValidOn } from "./compile.ts";
 import { policyQuestion, type Violated, type Violation } from "./violations.ts";
 

@@ -3,7 +3,7 @@ import { locationIn, type Manifest, type PolicySpec, problemIn } from "../../bas
 import type { Locate, Problem } from "../../base/model/problem.ts";
 import { levelNames } from "../../base/model/schema-tree.ts";
 import { capitalized, ruleText } from "../../base/text/describe.ts";
-import { isPolicy, isRuleSet, isSchemaConfig } from "../../kinds/manifests.ts";
+import { isPolicy, isRuleSet, isSchemaConfig } from "../../kinds/index.ts";
 import { compilePolicy } from "./compile.ts";
 
 export const policiesIn = (manifests: readonly Manifest[]): readonly Manifest<PolicySpec>[] => manifests.filter(isPolicy);

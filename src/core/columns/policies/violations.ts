@@ -1,9 +1,8 @@
 import type { NodePath } from "../../base/model/nodes.ts";
 import type { Field } from "../../base/model/schema-tree.ts";
 import { isSameMode } from "../../base/model/sync-mode.ts";
-import { type LabelScope, labelAmong } from "../../kinds/patterns/labels.ts";
-import { matchesName } from "../../kinds/patterns/nodes.ts";
-import { type Known, labelsOfColumn, type NodeState, type Question, type ScannedColumn, type ScannedNode } from "../../kinds/schemas.ts";
+import type { Known, LabelScope, NodeState, Question, ScannedColumn, ScannedNode } from "../../kinds/index.ts";
+import { labelAmong, labelsOfColumn, matchesName } from "../../kinds/index.ts";
 import type { CompiledPolicy } from "./compile.ts";
 
 // One check for both kinds of trees. In a live tree every value is known. In the literal tree of a manifest, what

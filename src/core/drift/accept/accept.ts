@@ -14,8 +14,8 @@ import { documentRanges } from "../../base/yaml/document-ranges.ts";
 import { type Edit, editYaml } from "../../base/yaml/edit.ts";
 import { blockLines } from "../../base/yaml/print.ts";
 import { escapeReferences } from "../../base/yaml/references.ts";
-import { kindNames, schemaConfigAddress } from "../../kinds/manifests.ts";
-import { writeAtomic } from "../../records/files/atomic.ts";
+import { kindNames, schemaConfigAddress } from "../../kinds/index.ts";
+import { writeAtomic } from "../../records/index.ts";
 import { type DifferenceEdits, type PlannedEdit, type ProjectManifests, planEdits, type ReportedDifference } from "./plan-edits.ts";
 
 export interface FileEdit {

@@ -6,8 +6,7 @@ import { locationIn, type Manifest, type SchemaConfigSpec, type SchemaMatch } fr
 import { type Change, type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../../base/model/plan.ts";
 import type { Locate } from "../../base/model/problem.ts";
 import { requestMode } from "../../base/model/sync-mode.ts";
-import { kindNamed } from "../../kinds/index.ts";
-import { isIntegration, isRuleSet, isSchemaConfig, policyAddress } from "../../kinds/manifests.ts";
+import { isIntegration, isRuleSet, isSchemaConfig, kindNamed, policyAddress } from "../../kinds/index.ts";
 
 /** How the manifests take over a live value. */
 export type PlannedEdit =

@@ -1,6 +1,6 @@
 import { isSecretName } from "../../base/model/settings/secret.ts";
+import type { ManifestKind } from "../../kinds/index.ts";
 import { manifestKindNamed } from "../../kinds/index.ts";
-import type { ManifestKind } from "../../kinds/kind.ts";
 
 /**
  * Whether the member `key` of the map at `path` holds a secret, according to its name

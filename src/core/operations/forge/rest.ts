@@ -4,7 +4,7 @@ import { addAll } from "../../base/model/maps.ts";
 import { type Clock, systemClock } from "../../base/model/runtime/clock.ts";
 import type { Environment } from "../../base/model/settings/env.ts";
 import { masked } from "../../base/model/settings/secret.ts";
-import { backoffMs, retryAfterMs } from "../../service/retry.ts";
+import { backoffMs, retryAfterMs } from "../../service/index.ts";
 import type { CiEnvironment } from "./environment.ts";
 
 /** The REST interface of GitHub or GitLab: JSON in, JSON out. */

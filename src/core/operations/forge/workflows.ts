@@ -5,9 +5,7 @@ import { version } from "../../base/model/runtime/version.ts";
 import { allowedName } from "../../base/model/settings/allowed-hosts.ts";
 import type { Environment } from "../../base/model/settings/env.ts";
 import { shellWord } from "../../base/text/shell.ts";
-import { loadConfig } from "../../manifests/config/load.ts";
-import { listTargets } from "../../manifests/project.ts";
-import { packageText } from "../../manifests/schema/lookup.ts";
+import { listTargets, loadConfig, packageText } from "../../manifests/index.ts";
 
 /** Where the jobs run. */
 export type CiSystem = "github" | "gitlab" | "none";

@@ -2,8 +2,7 @@ import { type Address, kindOf, objectPattern, schemasKind } from "../../base/mod
 import { below, type Problem, type ProblemText, problemAt } from "../../base/model/problem.ts";
 import type { AllowEntry, IgnoreEntry } from "../../base/model/settings/config.ts";
 import { didYouMean } from "../../base/text/suggest.ts";
-import { schemasAddress } from "../../kinds/manifests.ts";
-import { nameMatcher, namePatterns } from "../../kinds/patterns/names.ts";
+import { nameMatcher, namePatterns, schemasAddress } from "../../kinds/index.ts";
 
 // Addresses that people write and nothing has: `ignore` and `allow` in the config, --only and --exclude.
 

@@ -3,8 +3,7 @@ import type { PolicyFinding } from "../../base/model/findings.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
 import type { Finding, Plan, Unmanaged } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
-import type { Account, DiffResult, Pair, ReadNeeds, TableTest } from "../../kinds/kind.ts";
-import type { Question, ScanOptions } from "../../kinds/schemas.ts";
+import type { Account, DiffResult, Pair, Question, ReadNeeds, ScanOptions, TableTest } from "../../kinds/index.ts";
 import type { Reviewed } from "../origin.ts";
 import type { Run } from "../run.ts";
 

@@ -4,11 +4,8 @@ import { getOrAdd } from "../../base/model/maps.ts";
 import type { Manual } from "../../base/model/plan.ts";
 import type { Reads } from "../../base/model/service.ts";
 import { giveUpCommand } from "../../base/text/shell.ts";
-import { kindNamed } from "../../kinds/index.ts";
-import { type Account, emptyDiff, type Kind, type ReadNeeds } from "../../kinds/kind.ts";
-import { integrations } from "../../kinds/lists.ts";
-import { schemasAddress } from "../../kinds/manifests.ts";
-import { integrationMatcher, selectIntegrations } from "../../kinds/select.ts";
+import type { Account, Kind, ReadNeeds } from "../../kinds/index.ts";
+import { emptyDiff, integrationMatcher, integrations, kindNamed, schemasAddress, selectIntegrations } from "../../kinds/index.ts";
 import type { Check, CheckInput } from "./check.ts";
 
 // A selector by live name covers what has such a name. A rename in the account takes an integration out of it, and nothing in the manifests

@@ -4,7 +4,8 @@ import { defined } from "../../base/model/json/json.ts";
 import type { Pointer } from "../../base/model/json/pointer.ts";
 import { locationIn, type Manifest, type PolicyExemption, type PolicySpec, problemIn } from "../../base/model/manifest.ts";
 import type { Locate, Problem } from "../../base/model/problem.ts";
-import { type Exempt, isForAll, lastDay } from "../../columns/policies/compile.ts";
+import type { Exempt } from "../../columns/policies/index.ts";
+import { isForAll, lastDay } from "../../columns/policies/index.ts";
 
 /** An exemption with its place. */
 interface Placed {

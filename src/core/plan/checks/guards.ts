@@ -8,8 +8,8 @@ import type { Deferred, Finding, ReadyStep } from "../../base/model/plan.ts";
 import type { AllowEntry, Guards } from "../../base/model/settings/config.ts";
 import { counted } from "../../base/text/counts.ts";
 import { andMore } from "../../base/text/lists.ts";
+import type { LiveSize } from "../../kinds/index.ts";
 import { kindNamed } from "../../kinds/index.ts";
-import type { LiveSize } from "../../kinds/kind.ts";
 
 export interface GuardInput {
   readonly limits: Guards;

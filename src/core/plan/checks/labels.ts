@@ -4,9 +4,8 @@ import { type Problem, problemAt } from "../../base/model/problem.ts";
 import { counted } from "../../base/text/counts.ts";
 import { andMore } from "../../base/text/lists.ts";
 import { nameText } from "../../base/text/paths.ts";
-import { type ColumnLabel, columnLabels, enterLabels, indicesIn, type LabelScope } from "../../kinds/patterns/labels.ts";
-import type { Question } from "../../kinds/schemas.ts";
-import { labelScopes, nameInAddresses } from "../../kinds/select.ts";
+import type { ColumnLabel, LabelScope, Question } from "../../kinds/index.ts";
+import { columnLabels, enterLabels, indicesIn, labelScopes, nameInAddresses } from "../../kinds/index.ts";
 import { everything } from "../scope.ts";
 import type { Check, CheckInput } from "./check.ts";
 

@@ -7,15 +7,30 @@ import type { Manifest } from "../../base/model/manifest.ts";
 import type { Change, Deferred, DraftFacts } from "../../base/model/plan.ts";
 import { isError } from "../../base/model/problem.ts";
 import { nodeText } from "../../base/text/paths.ts";
-import { causesOf } from "../../columns/policies/causes.ts";
-import { newPolicyEvaluator, type PolicyEvaluator, type PolicyTarget, unchangedTarget } from "../../columns/policies/evaluate.ts";
-import { notEvaluatedProblems } from "../../columns/policies/not-evaluated.ts";
-import { expiredRules, policiesIn, policyProblems } from "../../columns/policies/validate.ts";
-import type { Account } from "../../kinds/kind.ts";
-import { isRuleSet, isSchemaConfig, manifestOfSchemas, schemasAddress } from "../../kinds/manifests.ts";
-import { type LabelScope, labelRoots } from "../../kinds/patterns/labels.ts";
-import { type IntegrationNames, integrationNames, labelScopes, nameInAddresses, schemasOf, selectedBy } from "../../kinds/select.ts";
-import type { Project } from "../../manifests/project.ts";
+import type { PolicyEvaluator, PolicyTarget } from "../../columns/policies/index.ts";
+import {
+  causesOf,
+  expiredRules,
+  newPolicyEvaluator,
+  notEvaluatedProblems,
+  policiesIn,
+  policyProblems,
+  unchangedTarget,
+} from "../../columns/policies/index.ts";
+import type { Account, IntegrationNames, LabelScope } from "../../kinds/index.ts";
+import {
+  integrationNames,
+  isRuleSet,
+  isSchemaConfig,
+  labelRoots,
+  labelScopes,
+  manifestOfSchemas,
+  nameInAddresses,
+  schemasAddress,
+  schemasOf,
+  selectedBy,
+} from "../../kinds/index.ts";
+import type { Project } from "../../manifests/index.ts";
 import { isStrict } from "../loosened/settings.ts";
 import type { PlanOptions, Run } from "../run.ts";
 import { everything } from "../scope.ts";

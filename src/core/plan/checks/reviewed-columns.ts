@@ -1,4 +1,4 @@
-import { integrations } from "../../kinds/lists.ts";
+import { integrations } from "../../kinds/index.ts";
 import type { Check, CheckInput } from "./check.ts";
 
 /** Columns that nobody has reviewed, which can be any, and entries of the catalog without an integration. */

@@ -4,9 +4,8 @@ import { fromPointer, type Pointer, toPointer } from "../../base/model/json/poin
 import { below, isError, type Problem, problemAt } from "../../base/model/problem.ts";
 import type { IgnoreEntry } from "../../base/model/settings/config.ts";
 import { didYouMean } from "../../base/text/suggest.ts";
-import { kindNamed } from "../../kinds/index.ts";
-import type { Account, Pair } from "../../kinds/kind.ts";
-import { nameMatcher, namesMatcher } from "../../kinds/patterns/names.ts";
+import type { Account, Pair } from "../../kinds/index.ts";
+import { kindNamed, nameMatcher, namesMatcher } from "../../kinds/index.ts";
 import type { Run } from "../run.ts";
 import { everything, isCurrent, manifestsInScope } from "../scope.ts";
 import { type KnownAddresses, schemasOfNames, unknownAllowances, unmatchedIgnores } from "./addresses.ts";

@@ -10,8 +10,8 @@ import { visible } from "../../base/text/control-characters.ts";
 import { counted, durationText } from "../../base/text/counts.ts";
 import { andMore } from "../../base/text/lists.ts";
 import { nodeText } from "../../base/text/paths.ts";
-import type { Account } from "../../kinds/kind.ts";
-import { isIntegration, isRuleSet, isSchemaConfig, isTag } from "../../kinds/manifests.ts";
+import type { Account } from "../../kinds/index.ts";
+import { isIntegration, isRuleSet, isSchemaConfig, isTag } from "../../kinds/index.ts";
 import type { Draft, Review } from "./entry.ts";
 
 // What checks, repairs or reports less than at the base, although no rule or policy of it changes.

@@ -3,7 +3,7 @@ import type { LoosenedRule } from "../../base/model/findings.ts";
 import { defined } from "../../base/model/json/json.ts";
 import type { Finding } from "../../base/model/plan.ts";
 import type { SourceLocation } from "../../base/model/problem.ts";
-import type { Project } from "../../manifests/project.ts";
+import type { Project } from "../../manifests/index.ts";
 
 /** The project at the base: what reviewers have accepted. */
 export interface BaseProject extends Pick<Project, "manifests" | "elsewhere" | "columnLabels" | "locate" | "patterns" | "catalog"> {

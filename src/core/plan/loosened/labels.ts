@@ -7,9 +7,8 @@ import { visible } from "../../base/text/control-characters.ts";
 import { counted } from "../../base/text/counts.ts";
 import { andMore, joinParts } from "../../base/text/lists.ts";
 import { nodeText } from "../../base/text/paths.ts";
-import { labelReferences } from "../../kinds/label-references.ts";
-import { type ColumnLabel, labelsOf, wantedLabels } from "../../kinds/patterns/labels.ts";
-import { labelsOfColumn, type Question, scan, whereLabelsAre } from "../../kinds/schemas.ts";
+import type { ColumnLabel, Question } from "../../kinds/index.ts";
+import { labelReferences, labelsOf, labelsOfColumn, scan, wantedLabels, whereLabelsAre } from "../../kinds/index.ts";
 import type { ReviewedTree } from "./columns.ts";
 import type { Draft, Review } from "./entry.ts";
 

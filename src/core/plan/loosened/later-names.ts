@@ -1,5 +1,5 @@
 import type { Patterns } from "../../base/model/specs.generated.d.ts";
-import { compileGlob } from "../../kinds/patterns/glob.ts";
+import { compileGlob } from "../../kinds/index.ts";
 
 // Names that no object has yet, made from patterns: what each of them matches, and what two of them match together. Which rule
 // decides for a name is never asked here, so no way of writing a pattern is special.

@@ -7,19 +7,20 @@ import type { Patterns } from "../../base/model/specs.generated.d.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { capitalized, ruleText } from "../../base/text/describe.ts";
 import { nodeText } from "../../base/text/paths.ts";
-import type { Account } from "../../kinds/kind.ts";
-import { integrations as list } from "../../kinds/lists.ts";
-import { isIntegration, isPolicy, isRuleSet, isSchemaConfig } from "../../kinds/manifests.ts";
+import type { Account, IntegrationNames, LostChange, LostNode, SchemaConfigUnit } from "../../kinds/index.ts";
 import {
-  type LostChange,
-  type LostNode,
+  isIntegration,
+  isPolicy,
+  isRuleSet,
+  isSchemaConfig,
+  labelScopes,
   layersOf,
+  integrations as list,
   lostNodes,
-  type SchemaConfigUnit,
   schemaUnits,
+  withIntegrations,
   withoutAlike,
-} from "../../kinds/schemas.ts";
-import { type IntegrationNames, labelScopes, withIntegrations } from "../../kinds/select.ts";
+} from "../../kinds/index.ts";
 import type { ReviewedTree } from "./columns.ts";
 import type { Draft, Review } from "./entry.ts";
 import { namesLike, patternTexts } from "./later-names.ts";

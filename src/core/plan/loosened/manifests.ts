@@ -2,9 +2,8 @@ import { canonicalJson } from "../../base/model/json/json.ts";
 import { locationIn, type Manifest, type PolicyExemption, type PolicySpec, type SchemaRule } from "../../base/model/manifest.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { severities } from "../../base/text/signs.ts";
-import { isValidOn } from "../../columns/policies/compile.ts";
-import { policiesIn } from "../../columns/policies/validate.ts";
-import { isRuleSet, isSchemaConfig } from "../../kinds/manifests.ts";
+import { isValidOn, policiesIn } from "../../columns/policies/index.ts";
+import { isRuleSet, isSchemaConfig } from "../../kinds/index.ts";
 import { type Draft, type Review, until } from "./entry.ts";
 
 // What manifests give up, as far as they show it without the account.

@@ -1,8 +1,7 @@
 import { type Address, byText, parseAddress } from "../../base/model/address.ts";
 import { readOr } from "../../base/model/errors.ts";
-import { lists } from "../../kinds/index.ts";
-import type { Account, Pair, Unit } from "../../kinds/kind.ts";
-import { kindNames } from "../../kinds/manifests.ts";
+import type { Account, Pair, Unit } from "../../kinds/index.ts";
+import { kindNames, lists } from "../../kinds/index.ts";
 import type { CheckInput, Comparison } from "../checks/check.ts";
 import { pairsByObject, type Reviewed } from "../origin.ts";
 

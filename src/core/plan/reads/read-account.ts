@@ -1,7 +1,7 @@
 import type { List, Listed, Reads } from "../../base/model/service.ts";
+import type { Account } from "../../kinds/index.ts";
 import { lists } from "../../kinds/index.ts";
-import type { Account } from "../../kinds/kind.ts";
-import type { Project } from "../../manifests/project.ts";
+import type { Project } from "../../manifests/index.ts";
 import { type KnownRecords, observeAccount } from "../observe.ts";
 import { ignoring } from "../scope.ts";
 import type { RunReads } from "./cached-reads.ts";

@@ -18,6 +18,8 @@ import { recordsInvalid, recordsUnreadable } from "../store-errors.ts";
 import { parseRecords, printRecords } from "../text.ts";
 import { openBindings } from "./bindings.ts";
 
+export { readAllBindings } from "./bindings.ts";
+
 interface FolderStoreOptions {
   /** Absolute path of the project's folder: everything but the bindings is in `.dimsync/` below it. */
   readonly folder: string;

@@ -10,6 +10,9 @@ import { type Landing, land, whatIsThere } from "./land.ts";
 import type { RecordsRepository } from "./repository.ts";
 import { type GitStoreOptions, loadTip, openStore, type Tip } from "./store.ts";
 
+export { initGitRecords } from "./init.ts";
+export { probeGit } from "./probe.ts";
+
 export type { GitStoreOptions } from "./store.ts";
 
 /** The records of one target in a ref of the project's remote. */

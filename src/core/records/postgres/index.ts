@@ -20,6 +20,10 @@ import { type Connections, iso, isRefusal, isUndefinedTable, openDatabase, type 
 import { beginDurable, initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
 import { toStored } from "./stored-text.ts";
 
+export { openDatabase, wordsOf } from "./connection.ts";
+export { probePostgres } from "./probe.ts";
+export { jsonParameter } from "./stored-text.ts";
+
 interface PostgresStoreOptions {
   /** The project's folder: responses that could not be stored are kept in its .dimsync. */
   readonly folder: string;

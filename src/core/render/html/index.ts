@@ -8,6 +8,25 @@ import { lineHtml, objectCards, sectionPart } from "./blocks.ts";
 import { blocks, chip, type Html, html, isEmpty, joined, list, markupOf, note, paragraph, table } from "./html.ts";
 import { type Page, type PagePart, page } from "./page.ts";
 
+export {
+  andMore,
+  blocks,
+  chip,
+  code,
+  command,
+  type Html,
+  type HtmlContent,
+  html,
+  isEmpty,
+  joined,
+  list,
+  markupOf,
+  note,
+  quiet,
+  table,
+} from "./html.ts";
+export { type Page, type PagePart, page } from "./page.ts";
+
 /** A single HTML file that loads nothing and runs no script. */
 export function renderHtml(document: Document, options: RenderOptions): string {
   return markupOf(page(documentPage(document, options)));

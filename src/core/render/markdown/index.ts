@@ -12,6 +12,8 @@ import { sectionBlock, tableBlock } from "./blocks.ts";
 import { type Detail, fitted, shortenedText } from "./budget.ts";
 import { code, fenced, prose } from "./escape.ts";
 
+export { code, details, prose } from "./escape.ts";
+
 /**
  * For pull requests, issues and job summaries (GitHub-flavoured), within the budget: the totals, why
  * apply refuses, findings, then the changes and everything else.

@@ -4,7 +4,7 @@ import { counted } from "../../base/text/counts.ts";
 import { grouped, joinParts } from "../../base/text/lists.ts";
 import { pathText, wholePath } from "../../base/text/paths.ts";
 import { errorsFirst, severitySigns } from "../../base/text/signs.ts";
-import { policyAddress } from "../../kinds/manifests.ts";
+import { policyAddress } from "../../kinds/index.ts";
 import { code, type Entry, type Line, muted, name, place, type Row, type Section, word } from "../blocks.ts";
 import type { Document } from "../document.ts";
 import { severityTones } from "./words.ts";

@@ -6,7 +6,7 @@ import { fromPointer } from "../../base/model/json/pointer.ts";
 import { type Plan, readySteps } from "../../base/model/plan.ts";
 import { counted } from "../../base/text/counts.ts";
 import { inlineYaml } from "../../base/yaml/print.ts";
-import { policyAddress } from "../../kinds/manifests.ts";
+import { policyAddress } from "../../kinds/index.ts";
 
 /** What lets apply run a refused plan, other than a change of the manifests. */
 export interface WayOut {

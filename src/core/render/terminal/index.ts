@@ -7,6 +7,9 @@ import { type Report, reportOf } from "../report.ts";
 import { apart, inOrder, sectionBlocks, stacked, tableText } from "./blocks.ts";
 import { type Screen, screenOf, wrap } from "./layout.ts";
 
+export { diagnosticLines, headedTable, sectionsText, shortTable, tableText } from "./blocks.ts";
+export { type Screen, screenOf, wrap } from "./layout.ts";
+
 /** For a terminal: what changes, then what is left to do, then what apply sends. The end stays on the screen. */
 export const renderHuman = (document: Document, options: RenderOptions): string => drawHuman(reportOf(document, options), options);
 

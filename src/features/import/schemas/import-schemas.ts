@@ -5,11 +5,18 @@ import type { SchemaConfigSpec } from "../../../core/base/model/manifest.ts";
 import type { OnProgress } from "../../../core/base/model/runtime/progress.ts";
 import { counted } from "../../../core/base/text/counts.ts";
 import { freeName } from "../../../core/base/text/free-name.ts";
-import type { Account } from "../../../core/kinds/kind.ts";
-import { integrationAddress, isSchemaConfig, kindNames, schemaConfigAddress, schemasAddress } from "../../../core/kinds/manifests.ts";
-import { readSchemas, type SchemaConfigUnit, schemaUnits } from "../../../core/kinds/schemas.ts";
-import type { RunReads } from "../../../core/plan/reads/cached-reads.ts";
-import { readAhead } from "../../../core/plan/reads/read-account.ts";
+import type { Account, SchemaConfigUnit } from "../../../core/kinds/index.ts";
+import {
+  integrationAddress,
+  isSchemaConfig,
+  kindNames,
+  readSchemas,
+  schemaConfigAddress,
+  schemasAddress,
+  schemaUnits,
+} from "../../../core/kinds/index.ts";
+import type { RunReads } from "../../../core/plan/index.ts";
+import { readAhead } from "../../../core/plan/index.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
 import { type DocumentText, schemaConfigText } from "../document-text.ts";
 import type { ImportFailure } from "../other-targets.ts";

@@ -1,0 +1,3 @@
+export { acceptColumns } from "./accept.ts";
+export { type Catalog, readCatalog } from "./file.ts";
+export { newReview } from "./review.ts";

@@ -1,0 +1,2 @@
+export { type LoadedLabels, loadLabels } from "./load.ts";
+export { dbtFolder } from "./sources.ts";

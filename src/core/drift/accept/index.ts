@@ -1,0 +1,1 @@
+export { type Accepted, acceptDrift, type FileEdit, writeEdits } from "./accept.ts";

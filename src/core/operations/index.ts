@@ -1,0 +1,12 @@
+export { acceptInFiles, type SharedEdit } from "./accept.ts";
+export { type AccountProject, type OpenAccount, openAccount, withReadOnly } from "./account.ts";
+export { type ApplyAccountOptions, applyAccount, recordUnchanged } from "./apply.ts";
+export { atBase, loadReviewBase } from "./base.ts";
+export { type Drift, type DriftOptions, driftAccount } from "./drift.ts";
+export { notifyDrift, postTo } from "./notify-drift.ts";
+export { probeStore, readRecords, withRecords } from "./open-records.ts";
+export { planAccount } from "./plan.ts";
+export { projectGitState, type RunEnvironment, withReadRun, withReads } from "./run.ts";
+export { readSavedDocuments, readSavedPlan, savePlan } from "./saved-plan.ts";
+export { type CreatedStore, parseStore, type StoreChoice, storeNamed } from "./stores-records.ts";
+export { validateProject, validateProjects } from "./validate.ts";

@@ -1,0 +1,12 @@
+export { writeAtomic } from "./files/atomic.ts";
+export { takeFileLock } from "./files/file-lock.ts";
+export type { Intent, OpenIntent, Settlement } from "./history.ts";
+export { isOver } from "./lease.ts";
+export { readDocuments, readPlanFile, writePlanFile } from "./plan-file.ts";
+export { ContentError } from "./readers.ts";
+export type { Lease, PastWrite, Records, RecordsRun, RecordsState, StoreCondition, StoreName, UnlockedRun } from "./records.ts";
+export { type AppliedCommit, type ByAddress, type Facts, type GivenUp, isNotKept, rememberedParts } from "./remembered.ts";
+export type { RecordsContent } from "./shared/store.ts";
+export { ensureStateFolder, refuseTrackedState, stateFolder } from "./state-folder.ts";
+export { describeLease, movedReason, movedTo, recordsMoved } from "./store-errors.ts";
+export { parseRecords, printRecords } from "./text.ts";
