@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import { policyFindings } from "../../src/core/base/model/findings.ts";
 import type { Plan } from "../../src/index.ts";
 import { runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
@@ -18,11 +19,12 @@ test("the policy of docs/data-protection.md is valid, and finds violations", asy
     "manifests/pii.yaml": declared,
   });
   const { stdout } = await runCommand(["plan", "-q", "-o", "json"], folder, { [keyVariable]: service.apiKey });
-  const { policy, diagnostics } = JSON.parse(stdout) as Plan;
+  const plan = JSON.parse(stdout) as Plan;
+  const [policy, diagnostics] = [policyFindings(plan), plan.diagnostics];
   expect(diagnostics).toEqual([]);
-  expect(policy.map(({ policy: by, path }) => `${by} ${path.split("/").slice(4).join("/")}`)).toEqual([
-    "pii-must-be-hashed customers/columns/email/hashed",
-    "pii-must-be-hashed customers/columns/phone/hashed",
-    "pii-must-be-hashed users/columns/email/hashed",
+  expect(policy.map(({ rule: by, path }) => `${by} ${path.split("/").slice(4).join("/")}`)).toEqual([
+    "Policy/pii-must-be-hashed customers/columns/email/hashed",
+    "Policy/pii-must-be-hashed customers/columns/phone/hashed",
+    "Policy/pii-must-be-hashed users/columns/email/hashed",
   ]);
 });

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { policyFindings } from "../../src/core/base/model/findings.ts";
 import type { SchemaMap } from "../../src/embedded/data/account.ts";
 import { byHandSteps, readySteps } from "../support/steps.ts";
 import { exampleOf, expectShown } from "./example.ts";
@@ -13,7 +14,7 @@ test("the fleet is valid, has the plan of its README, and matches after apply", 
   expect((await made("plan")).diagnostics).toEqual([]);
   expect((await run("apply", "--yes")).code).toBe(0);
   const left = await made("plan");
-  expect([readySteps(left), byHandSteps(left), left.policy, left.diagnostics]).toEqual([[], [], [], []]);
+  expect([readySteps(left), byHandSteps(left), policyFindings(left), left.diagnostics]).toEqual([[], [], [], []]);
   expect((await run("drift")).code).toBe(0);
 });
 
@@ -51,7 +52,8 @@ test("its policy reports what the rules allow, at the rule's line, and refuses i
     "[orders, customers] }\n      set: { enabled: true }",
     "[orders, customers, payments] }\n      set: { enabled: true }",
   );
-  const { policy, exit } = await made("plan");
+  const planned = await made("plan");
+  const [policy, exit] = [policyFindings(planned), planned.exit];
   expect(exit).toEqual({ code: 0, reasons: [] });
   expect(policy.map(({ state, address, path, file, line }) => `${state} ${address} ${path} ${file}:${line}`)).toEqual([
     "existing Schemas/shop-shard-01 /schemas/public/tables/payments/enabled manifests/shops.yaml:11",

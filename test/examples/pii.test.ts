@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { policyFindings } from "../../src/core/base/model/findings.ts";
 import { byHandSteps, readySteps } from "../support/steps.ts";
 import { exampleOf, expectShown } from "./example.ts";
 
@@ -10,15 +11,16 @@ test("the example is valid, has the plan of its README, and matches after apply"
   expect((await made("plan")).diagnostics).toEqual([]);
   expect((await run("apply", "--yes")).code).toBe(0);
   const left = await made("plan");
-  expect([readySteps(left), byHandSteps(left), left.policy, left.diagnostics]).toEqual([[], [], [], []]);
+  expect([readySteps(left), byHandSteps(left), policyFindings(left), left.diagnostics]).toEqual([[], [], [], []]);
   expect((await run("drift")).code).toBe(0);
 });
 
 test("before apply, drift reports that the account violates the policy", async () => {
   const { made } = exampleOf("pii");
-  const { policy, exit } = await made("drift");
+  const report = await made("drift");
+  const [policy, exit] = [policyFindings(report), report.exit];
   expect(exit.code).toBe(3);
-  expect([...new Set(policy.map((finding) => finding.policy))]).toEqual(["pii-must-be-hashed"]);
+  expect([...new Set(policy.map(({ rule }) => rule))]).toEqual(["Policy/pii-must-be-hashed"]);
   expect(policy.map(({ path }) => path.split("/").slice(4).join("/"))).toContain("customers/columns/email/hashed");
 });
 
@@ -30,7 +32,8 @@ test("without the rules, or without the exemption, the policy reports unhashed c
     "spec:\n  integration: billing\n",
   );
   change("manifests/policies.yaml", "column: phone", "column: fax");
-  const { policy, exit } = await made("plan");
+  const planned = await made("plan");
+  const [policy, exit] = [policyFindings(planned), planned.exit];
   expect(exit).toEqual({ code: 0, reasons: [] });
   const existing = policy.filter(({ state }) => state === "existing");
   expect(existing.map(({ address, path, file, line }) => `${address} ${path.split("/").slice(4).join("/")} ${file}:${line}`)).toEqual([

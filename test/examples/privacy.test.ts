@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findingsOf } from "../../src/core/base/model/findings.ts";
+import { findingsOf, policyFindings } from "../../src/core/base/model/findings.ts";
 import { byHandSteps, readySteps } from "../support/steps.ts";
 import { exampleOf, expectShown } from "./example.ts";
 
@@ -13,7 +13,7 @@ describe("the example", () => {
     expect((await made("plan")).diagnostics).toEqual([]);
     expect((await run(...allow)).code).toBe(0);
     const left = await made("plan");
-    expect([readySteps(left), byHandSteps(left), left.policy, left.diagnostics]).toEqual([[], [], [], []]);
+    expect([readySteps(left), byHandSteps(left), policyFindings(left), left.diagnostics]).toEqual([[], [], [], []]);
   });
 
   test("labels columns by name, by dbt and by a CSV file", async () => {
@@ -36,7 +36,7 @@ describe("the example", () => {
     const { run } = exampleOf("privacy");
     const before = await run("register");
     expect(before.code).toBe(3);
-    expect(before.stdout).toContain("Breaks pii-must-be-hashed");
+    expect(before.stdout).toContain("Breaks Policy/pii-must-be-hashed");
     await run(...allow);
     const after = await run("register", "-o", "human", "-o", "csv=register.csv");
     expect(after.code).toBe(0);

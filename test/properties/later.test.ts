@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { loosenedOf } from "../../src/core/base/model/findings.ts";
+import { loosenedOf, policyFindings } from "../../src/core/base/model/findings.ts";
 import type { Plan } from "../../src/core/base/model/plan.ts";
 import { loadProject, type Project } from "../../src/core/manifests/project.ts";
 import { applyAccount } from "../../src/core/operations/apply.ts";
@@ -354,7 +354,7 @@ async function outcome(folder: string, files: Files, state: AccountState) {
   const service = await startEmbeddedService({ state: structuredClone(state), apiKeys: { key: "bot@example.com" } });
   try {
     const { plan, result } = await applyAccount(await load(folder, files, service.url), { allow }, around);
-    const findings = [...plan.policy].flatMap(({ severity, address, path }) => (severity === "error" ? [`${address} ${path}`] : []));
+    const findings = policyFindings(plan).flatMap(({ severity, address, path }) => (severity === "error" ? [`${address} ${path}`] : []));
     return { readable: readable(service.state()), findings: new Set(findings), isDone: [0, 4].includes(result.exit.code) };
   } finally {
     await service.close();

@@ -213,7 +213,7 @@ describe("two weeks of a team", () => {
       "manifests/policies.yaml",
       "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: pii-hashed }\nspec: { severity: error, when: { column: { label: pii, enabled: true } }, require: { hashed: true }, message: Hash it. }\n",
     );
-    expect(await plan()).toMatchObject({ calls: { planned: {} }, policy: [] });
+    expect(await plan()).toMatchObject({ calls: { planned: {} }, findings: [] });
     commit("policy");
     write("manifests/fleet.yaml", rules(false));
     const { code, stdout } = await run("plan", "-t", "prod", "--base", "main", "-o", "markdown");

@@ -49,9 +49,9 @@ export function resultOf(
       plans.flatMap(({ guards }) => guards),
       ({ guard, message }) => `${guard} ${message}`,
     ),
-    policy: lastByKey(
-      plans.flatMap(({ policy }) => policy),
-      ({ policy, address, path, message }) => JSON.stringify([policy, address, path, message]),
+    findings: lastByKey(
+      plans.flatMap(({ findings }) => findings),
+      ({ rule, address, path, message }) => JSON.stringify([rule, address, path, message]),
     ),
     diagnostics: lastByKey(diagnostics, (diagnostic) => JSON.stringify(diagnostic)),
     calls: { sent: run.calls() },

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Address, byText } from "../base/model/address.ts";
 import { changeCount, eachChange, firstChange, sizeOf } from "../base/model/changes.ts";
+import { policyFindings } from "../base/model/findings.ts";
 import { canonicalJson } from "../base/model/json/json.ts";
 import type { Pointer } from "../base/model/json/pointer.ts";
 import { type Origin, type Plan, readySteps, stepsOf, unmanagedObjects } from "../base/model/plan.ts";
@@ -46,7 +47,7 @@ export function driftSummary(report: Plan): DriftSummary {
       exposed: report.counts.exposed ?? 0,
       manual: byHand.length,
       blocked: stepsOf(report, "blocked").length,
-      policy: report.policy.length,
+      policy: policyFindings(report).length,
       unmanaged: unmanagedCounts(report.unmanaged).objects,
       unmanagedColumns: unmanagedCounts(report.unmanaged).columns,
     },
@@ -76,7 +77,7 @@ function fingerprintOf(report: Plan): string {
     ...stepsOf(report, "blocked").map(({ address, why }) => ["blocked", address, why?.code ?? ""]),
     ...stepsOf(report, "waits").map(({ address }) => ["deferred", address]),
     ...[...unmanagedObjects(report.unmanaged).values()].flat().map(({ id }) => ["unmanaged", id]),
-    ...report.policy.map(({ policy, severity, address, path }) => ["policy", policy, severity, address, path]),
+    ...policyFindings(report).map(({ rule, severity, address, path }) => ["policy", rule, severity, address, path]),
     ["complete", report.complete],
   ];
   const hash = createHash("sha256");

@@ -1,5 +1,4 @@
 import { type Address, objectPattern } from "../base/model/address.ts";
-import { loosenedOf } from "../base/model/findings.ts";
 import { defined } from "../base/model/json/json.ts";
 import { keptJson } from "../base/model/kept.ts";
 import { groupBy } from "../base/model/maps.ts";
@@ -51,7 +50,6 @@ export function decide(run: Run, stations: Stations): Plan {
     findings: [...differences.flatMap(({ findings = [] }) => findings), ...found.findings],
     ...defined({ loosenedSince: found.loosenedSince, covered: found.covered }),
     ...(run.kind === "Plan" ? defined({ kept: keptIn(differences) }) : {}),
-    policy: found.policy,
     exemptions: found.exemptions ?? [],
     readCalls: run.calls(),
   };
@@ -60,7 +58,7 @@ export function decide(run: Run, stations: Stations): Plan {
     protectOnly: run.options.protectOnly === true,
     whyNotSend: (item) => whyNotSend(item, run, stations),
     hasFailed: (address) => run.rounds.failed.has(address),
-    guards: (items) => guardFindings(items, run, stations),
+    guards: (items) => guardFindings(items, run, { ...stations, findings: findings.findings }),
     locate: project.locate,
     isStopped: account.isStopped || run.signal.aborted,
   });
@@ -130,16 +128,19 @@ function whyNotSend(item: DraftItem, run: Run, { earlier, account }: Stations): 
   };
 }
 
-function guardFindings(items: readonly ReadyStep[], run: Run, stations: Stations): ReturnType<PlanRules["guards"]> {
+function guardFindings(
+  items: readonly ReadyStep[],
+  run: Run,
+  { findings: all, ...stations }: Stations & Pick<Findings, "findings">,
+): ReturnType<PlanRules["guards"]> {
   const { project, options, scope, rounds, today, kind } = run;
-  const { account, comparison, found } = stations;
+  const { account, comparison } = stations;
   const { settings, manifests } = project;
   const complete = isKnown(stations);
   const isProtecting = options.protectOnly === true;
   const { guards, unused } = checkGuards(items, {
     limits: stricterGuards(settings.guards, options.review === "before merge" ? options.base?.settings?.guards : undefined),
     isStrict: isStrict(run),
-    loosened: loosenedOf(found),
     reviewedEntries: options.base?.settings?.allow,
     sizes: comparison.differences.flatMap(({ size }) => size ?? []),
     before: rounds.counted,
@@ -151,11 +152,8 @@ function guardFindings(items: readonly ReadyStep[], run: Run, stations: Stations
     deferred: isProtecting ? [] : comparison.differences.flatMap(({ deferred }) => deferred),
     inScope: (address) => scope.item(address, account),
     unscopedSchemasOf: (liveId) => unscopedSchemas(liveId, run, account),
-    policy: found.refusing,
     // New columns elsewhere must not stop a run that only protects.
-    unreviewed: isProtecting
-      ? []
-      : comparison.differences.flatMap(({ findings = [] }) => findings.filter(({ refuses }) => refuses === "unreviewed")),
+    findings: isProtecting ? all.filter(({ refuses }) => refuses !== "unreviewed") : all,
   });
   const isWhole = kind === "Plan" && !isProtecting && scope === everything && complete;
   const known = knownAddresses(run, account, comparison);

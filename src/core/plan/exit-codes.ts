@@ -1,7 +1,7 @@
 import { combineExits, type Exit } from "../base/model/exit.ts";
-import { loosenedOf, unreviewedIn } from "../base/model/findings.ts";
+import { loosenedOf, openFindings, unreviewedIn } from "../base/model/findings.ts";
 import { endedSteps, isDeclined, outcomeOf, type Plan, type Result, stepsOf, unmanagedObjects } from "../base/model/plan.ts";
-import { stopsApply } from "../base/model/problem.ts";
+import { isError, stopsApply } from "../base/model/problem.ts";
 
 const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "unreviewed", "warnings"] as const;
 /** The values of `--fail-on`: those of `plan` and `apply`, and those of `drift`. */
@@ -55,11 +55,10 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   unverifiable: (plan) => stepsOf(plan, "unseen").length > 0,
   manual: (plan) => stepsOf(plan, "byHand").length > 0,
   blocked: (plan) => stepsOf(plan, "blocked").length > 0,
-  policy: ({ policy }) => policy.some(({ severity, state }) => severity === "error" && state !== "fixed"),
+  policy: (plan) => openFindings(plan).some(isError),
   loosened: (plan) => loosenedOf(plan).length > 0,
   unreviewed: (plan) => unreviewedIn(plan).length > 0,
-  warnings: ({ diagnostics, policy }) =>
-    [...diagnostics, ...policy.filter(({ state }) => state !== "fixed")].some(({ severity }) => severity === "warning"),
+  warnings: (plan) => [...plan.diagnostics, ...openFindings(plan)].some(({ severity }) => severity === "warning"),
 };
 
 /** The exit code of a plan, or of a drift report, which is 2 for any drift. `failOn` names what else makes it 2. */

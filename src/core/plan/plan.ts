@@ -33,7 +33,7 @@ export type PlanHead = Pick<
 >;
 
 /** What was found. */
-export interface Findings extends Pick<Plan, "findings" | "loosenedSince" | "covered" | "kept" | "policy" | "exemptions"> {
+export interface Findings extends Pick<Plan, "findings" | "loosenedSince" | "covered" | "kept" | "exemptions"> {
   readonly differences: readonly DiffResult[];
   readonly problems: readonly Problem[];
   /** Whether every read succeeded. */
@@ -65,7 +65,7 @@ export interface PlanRules {
  */
 export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): Plan {
   const { locate } = rules;
-  const { differences, complete, unmanaged, policy, exemptions = [], equal, readCalls } = findings;
+  const { differences, complete, unmanaged, exemptions = [], equal, readCalls } = findings;
   const { loosenedSince, covered, kept } = findings;
   const runs = whatRuns(differences, rules);
   const numbering = { kind: head.kind, locate };
@@ -87,7 +87,6 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     ...defined({ loosenedSince, covered, kept }),
     findings: findings.findings,
-    policy,
     ...(exemptions.length === 0 ? {} : { exemptions }),
     guards,
     diagnostics: diagnostics.map((one) => withTarget(one, head)),

@@ -1,5 +1,6 @@
 import { eachChange, firstChange } from "../../core/base/model/changes.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
+import { openFindings } from "../../core/base/model/findings.ts";
 import { type Change, type Plan, type ReadyStep, type Result, readySteps, stepsOf } from "../../core/base/model/plan.ts";
 import type { ControllerMode } from "../../core/base/model/settings/config.ts";
 import { andMore } from "../../core/base/text/lists.ts";
@@ -118,7 +119,6 @@ const columnOf = ({ address, path }: Pick<FoundDifference, "address" | "path">):
 function findingsOf(report: Plan): readonly FoundDifference[] {
   const other = (address: string, path: string, what: string): FoundDifference => ({ address, path, what, isExposed: false });
   const items = readySteps(report).filter(({ verb }) => verb !== "bind");
-  const violated = report.policy.filter(({ state }) => state !== "fixed");
   return [
     ...items.flatMap((item) =>
       item.verb === "create" ? other(item.address, "", "is missing") : Array.from(eachChange(item), (change) => findingOf(change, item)),
@@ -127,7 +127,7 @@ function findingsOf(report: Plan): readonly FoundDifference[] {
       const { path } = firstChange(step);
       return other(step.address, path, spaced(wholePath(path), "must be changed by hand"));
     }),
-    ...violated.map(({ address, path, policy }) => other(address, path, spaced(wholePath(path), `violates the policy ${policy}`))),
+    ...openFindings(report).map(({ address, path, rule }) => other(address, path, spaced(wholePath(path), `violates ${rule}`))),
   ].sort((a, b) => Number(b.isExposed) - Number(a.isExposed));
 }
 

@@ -2,6 +2,7 @@ import { createTwoFilesPatch } from "diff";
 import { type Address, byText } from "../../core/base/model/address.ts";
 import { changeCount, eachChange, firstChange } from "../../core/base/model/changes.ts";
 import { combineExits, type Exit } from "../../core/base/model/exit.ts";
+import { openFindings } from "../../core/base/model/findings.ts";
 import { defined } from "../../core/base/model/json/json.ts";
 import { type Plan, type ReadyStep, readySteps, stepsOf } from "../../core/base/model/plan.ts";
 import { isError, type Problem } from "../../core/base/model/problem.ts";
@@ -9,7 +10,6 @@ import { counted } from "../../core/base/text/counts.ts";
 import { andMore, joinParts } from "../../core/base/text/lists.ts";
 import { pathText } from "../../core/base/text/paths.ts";
 import { shellWord } from "../../core/base/text/shell.ts";
-import { policyAddress } from "../../core/kinds/index.ts";
 import { shownPath } from "../../core/manifests/index.ts";
 import type { ImportFailure } from "./other-targets.ts";
 import type { StateDifferences } from "./terraform.ts";
@@ -137,12 +137,12 @@ function stricterNotices(stricter: readonly ReadyStep[], target: string): readon
 const mostNodes = 5;
 
 /** What the imported state breaks, by policy of severity error. */
-function policyNotices({ policy }: Plan): readonly string[] {
-  const errors = policy.filter(({ severity, state }) => severity === "error" && state !== "fixed");
-  return [...new Set(errors.map((finding) => finding.policy))].map((name) => {
-    const findings = errors.filter((finding) => finding.policy === name);
+function policyNotices(plan: Plan): readonly string[] {
+  const errors = openFindings(plan).filter(isError);
+  return [...new Set(errors.map(({ rule }) => rule))].map((policy) => {
+    const findings = errors.filter(({ rule }) => rule === policy);
     const nodes = findings.map(({ address, path }) => joinParts([address, dottedPath(path)], " "));
-    return `${policyAddress(name)} is violated by what the account has: ${andMore(nodes, "node", { shown: mostNodes })}. ${findings[0]?.message ?? ""}`.trim();
+    return `${policy} is violated by what the account has: ${andMore(nodes, "node", { shown: mostNodes })}. ${findings[0]?.message ?? ""}`.trim();
   });
 }
 

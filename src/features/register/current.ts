@@ -202,7 +202,7 @@ interface PolicyResults {
 
 function resultsOf({ findings, exempt }: PolicyEvaluation): PolicyResults {
   const breaks = new Map<Pointer, string[]>();
-  for (const { severity, path, policy } of findings) if (severity === "error") getOrAdd(breaks, path, () => []).push(policy);
+  for (const { severity, path, rule } of findings) if (severity === "error") getOrAdd(breaks, path, () => []).push(rule);
   return { breaks, exempt: new Map(exempt.map(({ path, exemption }) => [path, exemption])) };
 }
 

@@ -47,7 +47,7 @@ describe("the fingerprint", () => {
     "a step": withSteps(driftReport, { byHand: byHandSteps(driftReport).slice(1) }),
     "a blocked object": withSteps(driftReport, { blocked: [] }),
     "an unmanaged object": { ...driftReport, unmanaged: { ...driftReport.unmanaged, tags: [] } },
-    "a finding": { ...driftReport, policy: [] },
+    "a finding": { ...driftReport, findings: [] },
     "being complete": { ...driftReport, complete: false },
   };
   test.each(Object.entries(other))("changes with %s", (_, changed) => {

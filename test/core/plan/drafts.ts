@@ -19,7 +19,7 @@ export function planOf(found: Partial<DiffResult>, more: Partial<Findings & Plan
     { kind: "Plan", planId: "p", createdAt: "2026-06-01T12:00:00Z", tool, target: "t", account: "a", manifestDigest: "" },
     {
       differences: [{ ...emptyDiff, ...found }],
-      ...{ problems: [], findings: [], complete: true, equal: 0, unmanaged: { integrations: [], tags: [] }, readCalls: {}, policy: [] },
+      ...{ problems: [], findings: [], complete: true, equal: 0, unmanaged: { integrations: [], tags: [] }, readCalls: {} },
       ...more,
     },
     {

@@ -100,7 +100,7 @@ describe("the exit codes of apply", () => {
         tool: { name: "dimsync", version: "0" },
         steps: endedFrom(items),
         guards: [],
-        policy: [],
+        findings: [],
         diagnostics: [],
         calls: { sent: {} },
         bindings: {},

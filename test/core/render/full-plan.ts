@@ -182,9 +182,9 @@ export const fullPlan: Plan = plan({
       line: 14,
     },
   ],
-  policy: [
+  findings: [
     {
-      policy: "pii-must-be-hashed",
+      rule: "Policy/pii-must-be-hashed",
       severity: "error",
       state: "new",
       address: "Schemas/orders",
@@ -196,7 +196,7 @@ export const fullPlan: Plan = plan({
       line: 4,
     },
     {
-      policy: "exemptions-end",
+      rule: "Policy/exemptions-end",
       severity: "warning",
       state: "existing",
       address: "Schemas/orders",
@@ -204,7 +204,7 @@ export const fullPlan: Plan = plan({
       message: "The exemption ends on 2026-03-31.",
     },
     {
-      policy: "pii-must-be-hashed",
+      rule: "Policy/pii-must-be-hashed",
       severity: "error",
       state: "fixed",
       address: "Schemas/orders",
@@ -224,14 +224,14 @@ export const fullPlan: Plan = plan({
   exit: { code: 3, reasons: ["policy"] },
 });
 
-const { steps, unmanaged, policy } = fullPlan;
+const { steps, unmanaged, findings } = fullPlan;
 
 export const driftReport: Plan = plan({
   kind: "DriftReport",
   items: items.slice(2),
   steps: steps.filter(({ standing }) => standing === "byHand" || standing === "blocked" || standing === "unseen"),
   unmanaged,
-  policy: policy.flatMap((finding) => (finding.state === "fixed" ? [] : [{ ...finding, state: "existing" as const }])),
+  findings: findings.flatMap((finding) => (finding.state === "fixed" ? [] : [{ ...finding, state: "existing" as const }])),
   exit: { code: 2, reasons: ["drift", "manual"] },
 });
 

@@ -206,15 +206,15 @@ describe("what to do about drift", () => {
 
 describe("policy findings", () => {
   const finding = (state: PolicyFinding["state"], table: string): PolicyFinding => ({
-    ...{ policy: "pii", severity: "error", state, address: "Schemas/b", message: "must be hashed" },
+    ...{ rule: "Policy/pii", severity: "error", state, address: "Schemas/b", message: "must be hashed" },
     path: `/schemas/public/tables/${table}/columns/email/hashed`,
     ...{ actual: false, required: true },
   });
-  const policy = [finding("new", "a"), finding("existing", "b"), finding("fixed", "c")];
+  const findings = [finding("new", "a"), finding("existing", "b"), finding("fixed", "c")];
 
   test.each(["human", "markdown", "html"] as const)("are in three groups in %s", (format) => {
     // The contents of a page have the headings, too.
-    const text = renderers[format](plan({ policy }), plain)
+    const text = renderers[format](plan({ findings }), plain)
       .replace(/^.*<main/su, "")
       .replaceAll("<wbr>", "");
     const at = [/public\.a\.email/u, /Existing policy findings/u, /public\.b\.email/u, /Policy findings that the plan fixes/u].map((part) =>
@@ -226,13 +226,13 @@ describe("policy findings", () => {
   });
 
   test("annotations show the value and the required one, except for findings that the plan fixes", () => {
-    const text = renderers.github(plan({ policy }), plain);
+    const text = renderers.github(plan({ findings }), plain);
     expect(text).toContain("hashed is false, must be true");
     expect(text).not.toContain("public.c.email");
   });
 
   test("a drift report has one list of them", () => {
-    const report = plan({ kind: "DriftReport", policy: [finding("existing", "b")] });
+    const report = plan({ kind: "DriftReport", findings: [finding("existing", "b")] });
     expect([entriesOf("policies", report).length, entriesOf("existing", report).length]).toEqual([1, 0]);
   });
 });

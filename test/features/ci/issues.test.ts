@@ -173,7 +173,7 @@ test("an issue of another user with our marker stays as it is", async () => {
 
 test("a policy that the account violates opens an issue, too", async () => {
   const github = await startGithub();
-  expect(await put(github, { ...nothing, policy: driftReport.policy, exit: { code: 3, reasons: ["policy"] } })).toBe("created");
+  expect(await put(github, { ...nothing, findings: driftReport.findings, exit: { code: 3, reasons: ["policy"] } })).toBe("created");
   expect(github.issues[0]?.title).toBe("prod: 2 policy findings");
 });
 

@@ -104,7 +104,7 @@ describe("the register", () => {
 
   test("names no rule for a state that the account has against it", async () => {
     const [email] = await rows("--integration", "Orders");
-    expect([email?.hashed, email?.rule, email?.breaks]).toEqual([false, "", ["pii-hashed"]]);
+    expect([email?.hashed, email?.rule, email?.breaks]).toEqual([false, "", ["Policy/pii-hashed"]]);
   });
 
   test("exits with 3 as long as a column breaks an error policy", async () => {

@@ -19,7 +19,7 @@ export const rows: readonly RegisterRow[] = [
     column: 'say "hi", a|b',
     reason: "",
     hashed: false,
-    breaks: ["pii-hashed"],
+    breaks: ["Policy/pii-hashed"],
     rule: "",
   },
   row,

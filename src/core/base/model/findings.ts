@@ -1,7 +1,7 @@
 import type { Finding, GuardFinding, Plan } from "./documents.generated.d.ts";
 import type { ConfigFile, WrittenGuards } from "./specs.generated.d.ts";
 
-export type { GuardFinding, PolicyFinding, UsedExemption } from "./documents.generated.d.ts";
+export type { GuardFinding, UsedExemption } from "./documents.generated.d.ts";
 
 /** How many of the live schemas, tables and columns of an integration change. */
 export type ChangedNodes = NonNullable<GuardFinding["integrations"]>[number];
@@ -57,7 +57,10 @@ export const loosenedRules = [
 
 export type LoosenedRule = (typeof loosenedRules)[number];
 
-/** What a finding is about, which decides where reports have it. */
+/** A violation of a policy. */
+export type PolicyFinding = Finding & Required<Pick<Finding, "state" | "address" | "path">>;
+
+/** What a finding is about, which decides where reports have it. Those of policies have a state. */
 type Family = "columns" | "loosened" | "released" | "problem";
 
 const familyByRule: ReadonlyMap<string, Family> = new Map<string, Family>([
@@ -67,6 +70,13 @@ const familyByRule: ReadonlyMap<string, Family> = new Map<string, Family>([
 ]);
 
 const familyOf = ({ rule }: Pick<Finding, "rule">): Family => familyByRule.get(rule) ?? "problem";
+
+export const policyFindings = ({ findings }: { readonly findings: readonly Finding[] }): readonly PolicyFinding[] =>
+  findings.filter((finding): finding is PolicyFinding => finding.state !== undefined);
+
+/** The violations of policies that remain after apply. */
+export const openFindings = (of: { readonly findings: readonly Finding[] }): readonly PolicyFinding[] =>
+  policyFindings(of).filter(({ state }) => state !== "fixed");
 
 /** The findings of a family, in the order of the document. */
 export const findingsOf = ({ findings }: { readonly findings: readonly Finding[] }, family: Family): readonly Finding[] =>

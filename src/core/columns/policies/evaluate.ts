@@ -162,12 +162,12 @@ interface Found extends Violation, Pick<Violated, "path" | "key"> {
 
 function toFinding(found: Found, manifest: Manifest<PolicySpec>, { target, options }: Check): PolicyFinding {
   const { path, key, actual, decidedAt, state, expired } = found;
-  const { name, spec } = manifest;
+  const { spec } = manifest;
   const message = paragraph(spec.message);
   const cause = state === "fixed" ? target.fixedBy(path, key) : target.causeOf(decidedAt, key, actual);
   const { file, line } = cause ?? options.locate(locationIn(manifest, `/spec/require/${key}`, "key"));
   return {
-    policy: name,
+    rule: manifest.address,
     severity: spec.severity,
     state,
     address: target.address,

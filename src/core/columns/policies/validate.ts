@@ -3,7 +3,7 @@ import { locationIn, type Manifest, type PolicySpec, problemIn } from "../../bas
 import type { Locate, Problem } from "../../base/model/problem.ts";
 import { levelNames } from "../../base/model/schema-tree.ts";
 import { capitalized, ruleText } from "../../base/text/describe.ts";
-import { isPolicy, isRuleSet, isSchemaConfig } from "../../kinds/index.ts";
+import { isPolicy, isRuleSet, isSchemaConfig, policyAddress } from "../../kinds/index.ts";
 import { compilePolicy } from "./compile.ts";
 
 export const policiesIn = (manifests: readonly Manifest[]): readonly Manifest<PolicySpec>[] => manifests.filter(isPolicy);
@@ -48,7 +48,7 @@ export function expiredRules(manifests: readonly Manifest[], today: string, loca
       const why = rule.reason === undefined ? "" : ` (${rule.reason})`;
       return [
         {
-          policy: "rule-expired",
+          rule: policyAddress("rule-expired"),
           severity: "warning",
           state: "existing",
           address: manifest.address,

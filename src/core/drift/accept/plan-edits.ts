@@ -1,12 +1,13 @@
 import { type Address, byText, objectAddress, parseAddress } from "../../base/model/address.ts";
 import { eachChange, firstChange } from "../../base/model/changes.ts";
+import { type PolicyFinding, policyFindings } from "../../base/model/findings.ts";
 import { defined, type JsonScalar, type JsonValue, sameJson } from "../../base/model/json/json.ts";
 import { atPointer, fromPointer, isWithin, type Pointer, toPointer } from "../../base/model/json/pointer.ts";
 import { locationIn, type Manifest, type SchemaConfigSpec, type SchemaMatch } from "../../base/model/manifest.ts";
 import { type Change, type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../../base/model/plan.ts";
 import type { Locate } from "../../base/model/problem.ts";
 import { requestMode } from "../../base/model/sync-mode.ts";
-import { isIntegration, isRuleSet, isSchemaConfig, kindNamed, policyAddress } from "../../kinds/index.ts";
+import { isIntegration, isRuleSet, isSchemaConfig, kindNamed } from "../../kinds/index.ts";
 
 /** How the manifests take over a live value. */
 export type PlannedEdit =
@@ -56,7 +57,7 @@ export interface ProjectManifests {
 /** Every difference of the report, in its order. */
 export function planEdits(report: Plan, { manifests, locate }: ProjectManifests): readonly DifferenceEdits[] {
   const byAddress = new Map(manifests.map((manifest) => [manifest.address, manifest]));
-  const context = { manifests, locate, findings: report.policy };
+  const context = { manifests, locate, findings: policyFindings(report) };
   return [
     ...readySteps(report)
       .filter(({ verb }) => verb !== "bind")
@@ -77,7 +78,7 @@ const refused = (why: string): readonly [PlannedEdit] => [{ how: "refused", why 
 
 interface ItemContext extends ProjectManifests {
   /** Of the report, which checks the live values. */
-  readonly findings: Plan["policy"];
+  readonly findings: readonly PolicyFinding[];
 }
 
 function ofItem(item: ReadyStep, byAddress: ReadonlyMap<Address, Manifest>, project: ItemContext): readonly DifferenceEdits[] {
@@ -112,7 +113,7 @@ function notReviewed({ cause }: Change): string | undefined {
 }
 
 /** Why the live value must not be accepted, if a policy of severity error does not allow it. */
-function policyAgainst({ address }: ReadyStep, { path, risk }: Change, findings: Plan["policy"]): string | undefined {
+function policyAgainst({ address }: ReadyStep, { path, risk }: Change, findings: readonly PolicyFinding[]): string | undefined {
   const node = path.slice(0, path.lastIndexOf("/"));
   const finding = findings.find(
     (one) =>
@@ -122,7 +123,7 @@ function policyAgainst({ address }: ReadyStep, { path, risk }: Change, findings:
       (one.path === path || (risk === "exposed" && isWithin(one.path, node))),
   );
   if (finding === undefined) return undefined;
-  return `${policyAddress(finding.policy)} does not allow the live value. Run apply to revert it, or add an exemption to the policy.`;
+  return `${finding.rule} does not allow the live value. Run apply to revert it, or add an exemption to the policy.`;
 }
 
 /** Why the live value must not be accepted, if the manifests changed. */

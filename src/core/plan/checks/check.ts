@@ -1,5 +1,4 @@
 import type { Address } from "../../base/model/address.ts";
-import type { PolicyFinding } from "../../base/model/findings.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
 import type { Finding, Plan, Unmanaged } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
@@ -78,15 +77,12 @@ export interface Found extends Pick<Plan, "loosenedSince" | "covered" | "exempti
   readonly findings: readonly Finding[];
   readonly differences: readonly DiffResult[];
   readonly problems: readonly Problem[];
-  readonly policy: readonly PolicyFinding[];
-  /** Of `policy`, what makes the guard refuse. */
-  readonly refusing: readonly PolicyFinding[];
   readonly unmanaged: Omit<Unmanaged, "columns">;
   /** Ids of integrations that left a selector by a rename. */
   readonly left: ReadonlySet<string>;
 }
 
-const nothing: Found = { findings: [], differences: [], problems: [], policy: [], refusing: [], unmanaged: {}, left: new Set() };
+const nothing: Found = { findings: [], differences: [], problems: [], unmanaged: {}, left: new Set() };
 
 /** Ends the checks in their order. */
 export async function endChecks(checks: readonly Check[], comparison: Comparison): Promise<Found> {

@@ -1,6 +1,6 @@
 import { type Address, byText, objectAddress, parseAddress } from "../../base/model/address.ts";
 import { changeCount, isOfNodes, isOutside, resyncedTables } from "../../base/model/changes.ts";
-import { type ChangedNodes, type GuardFinding, type GuardName, guardNames, type PolicyFinding } from "../../base/model/findings.ts";
+import { type ChangedNodes, type GuardFinding, type GuardName, guardNames } from "../../base/model/findings.ts";
 import { isObject, type JsonValue } from "../../base/model/json/json.ts";
 import type { Manifest } from "../../base/model/manifest.ts";
 import { eachNode, levelOf, nodePointer } from "../../base/model/nodes.ts";
@@ -30,14 +30,10 @@ export interface GuardInput {
   readonly inScope: (address: Address) => boolean;
   /** The address of the schemas of a live integration, if a SchemaConfig selects it and the run leaves them out. Absent: it leaves out nothing. */
   readonly unscopedSchemasOf?: (liveId: string) => Address | undefined;
-  /** The findings that refuse. */
-  readonly policy: readonly PolicyFinding[];
-  /** What the manifests give up since the base. */
-  readonly loosened: readonly Finding[];
+  /** What refuses, and what the manifests give up since the base. */
+  readonly findings: readonly Finding[];
   /** `allow` of the config at the base, which lifts the guard `loosened`; absent without a base. */
   readonly reviewedEntries: readonly AllowEntry[] | undefined;
-  /** What nobody has reviewed and refuses (`unreviewed: error`). */
-  readonly unreviewed: readonly Finding[];
 }
 
 /** What an item did, as guards count it. */
@@ -83,9 +79,8 @@ interface CheckedGuards {
 
 export function checkGuards(items: readonly ReadyStep[], input: GuardInput): CheckedGuards {
   const found = guardNames.flatMap((name) => checks[name](items, input));
-  const addresses = [...items, ...input.before, ...input.deferred, ...input.policy, ...input.unreviewed].flatMap(
-    ({ address }) => address ?? [],
-  );
+  const refusing = input.findings.filter(({ refuses }) => refuses !== undefined);
+  const addresses = [...items, ...input.before, ...input.deferred, ...refusing].flatMap(({ address }) => address ?? []);
   const isUsed = ({ guard, address: pattern }: AllowEntry): boolean =>
     found.some((finding) => finding.guard === guard) &&
     (pattern === undefined || addresses.some((address) => input.isNamed(pattern, address)));
@@ -103,8 +98,7 @@ function liftedBy({ guard, address: of }: Found, items: readonly ReadyStep[], in
   const isLeft = ({ address }: { readonly address?: Address }): boolean =>
     !entries.some(({ address: pattern }) => pattern === undefined || (address !== undefined && input.isNamed(pattern, address)));
   const [before, deferred] = [input.before.filter(isLeft), input.deferred.filter(isLeft)];
-  const [policy, unreviewed, loosened] = [input.policy.filter(isLeft), input.unreviewed.filter(isLeft), input.loosened.filter(isLeft)];
-  const rest = { ...input, before, deferred, policy, unreviewed, loosened };
+  const rest = { ...input, before, deferred, findings: input.findings.filter(isLeft) };
   const isRefused = entries.length === 0 || checks[guard](items.filter(isLeft), rest).some(({ address }) => address === of);
   if (isRefused) return {};
   const [until = ""] = entries.map((entry) => entry.until).sort();
@@ -300,25 +294,29 @@ function protects(desired: unknown): boolean {
   );
 }
 
+const refusing = (guard: GuardName, { findings }: GuardInput): readonly Finding[] => findings.filter(({ refuses }) => refuses === guard);
+
 /** A guard that refuses the first of what it counts. */
 const noneAllowed = (guard: GuardName, actual: number, message: string): readonly Found[] =>
   actual === 0 ? [] : [{ guard, message, limit: 0, actual }];
 
-function policyFindings(_items: readonly ReadyStep[], { policy }: GuardInput): readonly Found[] {
-  const names = [...new Set(policy.map((finding) => finding.policy))].sort().join(", ");
-  return noneAllowed("policy", policy.length, `${counted(policy.length, "policy finding")} with severity error: ${names}.`);
+function policyFindings(_items: readonly ReadyStep[], input: GuardInput): readonly Found[] {
+  const found = refusing("policy", input);
+  const names = [...new Set(found.map(({ rule }) => rule))].sort().join(", ");
+  return noneAllowed("policy", found.length, `${counted(found.length, "policy finding")} with severity error: ${names}.`);
 }
 
-function unreviewedColumns(_items: readonly ReadyStep[], { unreviewed }: GuardInput): readonly Found[] {
-  const actual = unreviewed.reduce((sum, { count = 1 }) => sum + count, 0);
+function unreviewedColumns(_items: readonly ReadyStep[], input: GuardInput): readonly Found[] {
+  const actual = refusing("unreviewed", input).reduce((sum, { count = 1 }) => sum + count, 0);
   const message = `${counted(actual, "column")} ${actual === 1 ? "is" : "are"} not in the catalog, so nobody has reviewed ${actual === 1 ? "it" : "them"}. Review and accept with dimsync catalog accept.`;
   return noneAllowed("unreviewed", actual, message);
 }
 
 /** What the manifests give up. */
-function loosened(_items: readonly ReadyStep[], { isStrict, loosened: all }: GuardInput): readonly Found[] {
-  const count = isStrict ? all.length : 0;
-  const codes = [...new Set(all.map(({ rule }) => rule))].join(", ");
+function loosened(_items: readonly ReadyStep[], input: GuardInput): readonly Found[] {
+  const found = refusing("loosened", input);
+  const count = found.length;
+  const codes = [...new Set(found.map(({ rule }) => rule))].join(", ");
   const message = `The manifests make ${counted(count, "rule")} of the project weaker: ${codes}. Only --allow lifts this guard, or an entry of allow that was merged before.`;
   return noneAllowed("loosened", count, message);
 }

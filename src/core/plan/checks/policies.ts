@@ -84,10 +84,10 @@ export function checkPolicies({ run, account }: CheckInput): Check {
       });
       const isWhole = run.kind === "Plan" && run.scope === everything && options.protectOnly !== true && isKnown;
       const unused = isWhole && invalid.length + notEvaluated.length === 0 ? collected.exemptions.unused() : undefined;
-      const findings = sorted(collected.findings);
       return {
-        policy: findings.filter(({ state }) => isKnown || state !== "fixed"),
-        refusing: findings.filter((finding) => refuses(finding, run)),
+        findings: sorted(collected.findings)
+          .filter(({ state }) => isKnown || state !== "fixed")
+          .map((finding) => (refuses(finding, run) ? { ...finding, refuses: "policy" } : finding)),
         exemptions: collected.exemptions.used(),
         problems: [...invalid, ...exemptionProblems(policiesIn(account.manifests), today, unused), ...notEvaluated],
       };
@@ -234,4 +234,4 @@ const plannedValues = (changes: readonly Change<DraftFacts>[]): ReadonlyMap<Poin
 
 /** In place: sorting what is sorted already is quick. */
 const sorted = (findings: PolicyFinding[]): readonly PolicyFinding[] =>
-  findings.sort((a, b) => byText(a.policy, b.policy) || byText(a.address, b.address) || byText(a.path, b.path));
+  findings.sort((a, b) => byText(a.rule, b.rule) || byText(a.address, b.address) || byText(a.path, b.path));

@@ -17,7 +17,7 @@ import { type LostLabels, labelTallies } from "./labels.ts";
 import { askLater } from "./later.ts";
 import { ignoringRules, newExemptions, policyPairs } from "./manifests.ts";
 import { type Released, releasedObjects } from "./released.ts";
-import { loosenedSettings } from "./settings.ts";
+import { isStrict, loosenedSettings } from "./settings.ts";
 
 // What a pull request gives up: everything that makes the rules of the project weaker than at the base, whether or not the plan sends anything for it.
 
@@ -34,7 +34,9 @@ export function checkLoosened(input: CheckInput): Check {
       if (!isWhole) return {};
       const released = await releasedObjects({ run, account, reviewed, comparison, onLive: loosened?.seeReleased });
       if (loosened === undefined) return { findings: released.map((one) => located(releasedDraft(one), { base, head: run.project })) };
-      return { findings: loosened.entries(released), loosenedSince: review === "before merge" ? "base" : "applied" };
+      const refuses = isStrict(run) ? ({ refuses: "loosened" } as const) : {};
+      const findings = loosened.entries(released).map((entry) => ({ ...entry, ...refuses }));
+      return { findings, loosenedSince: review === "before merge" ? "base" : "applied" };
     },
   };
 }

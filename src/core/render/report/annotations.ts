@@ -1,6 +1,6 @@
 import { objectAddress } from "../../base/model/address.ts";
 import { changeCount, firstChange, isOutside } from "../../base/model/changes.ts";
-import { findingsOf, type GuardFinding, loosenedOf, type PolicyFinding } from "../../base/model/findings.ts";
+import { findingsOf, type GuardFinding, loosenedOf, openFindings, type PolicyFinding } from "../../base/model/findings.ts";
 import { defined } from "../../base/model/json/json.ts";
 import {
   type Change,
@@ -29,13 +29,13 @@ import { type ChangeRow, changeRows } from "./changes.ts";
 import { type ColumnGroup, columnGroups, integrationsOf, nodeOf } from "./columns.ts";
 import { heldNote } from "./held.ts";
 import { isDone } from "./outcomes.ts";
-import { openFindings, requirementText } from "./policies.ts";
+import { requirementText } from "./policies.ts";
 import { guardText, shownGuards } from "./refusals.ts";
 import { isAlarm, wordsOf } from "./words.ts";
 
 /** What annotations and jobs report, with the manifest's line if it is known. */
 export interface Annotation {
-  /** Stable: "E_AMBIGUOUS", "policy/pii-must-be-hashed", "guard/maxCreates", "exposes", "drift", "manual". */
+  /** Stable: "E_AMBIGUOUS", "Policy/pii-must-be-hashed", "guard/maxCreates", "exposes", "drift", "manual". */
   readonly rule: string;
   /** The meaning of the rule, without user text. */
   readonly title: string;
@@ -58,12 +58,12 @@ export interface Annotation {
 export function annotationsOf(document: Document): readonly Annotation[] {
   if (document.kind === "Validation")
     return errorsFirst([...document.diagnostics.map(ofDiagnostic), ...findingsOf(document, "loosened").map(ofLoosened)]);
-  const { kind, diagnostics, policy, guards } = document;
+  const { kind, diagnostics, guards } = document;
   const refusing = shownGuards(guards, kind).filter(({ allowed }) => allowed === undefined);
   const isRefused = refusing.some(({ guard }) => guard === "policy");
   const shared = [
     ...diagnostics.map(ofDiagnostic),
-    ...openFindings(policy).map((finding) => ofPolicy(finding, kind, isRefused)),
+    ...openFindings(document).map((finding) => ofPolicy(finding, kind, isRefused)),
     ...refusing.map((guard) => ofGuard(guard, kind)),
   ];
   return errorsFirst([...shared, ...(document.kind === "Result" ? ofResult(document) : ofPlan(document))]);
@@ -74,11 +74,11 @@ function ofDiagnostic({ code, summary, severity, message, command, address, file
 }
 
 function ofPolicy(finding: PolicyFinding, kind: Document["kind"], isRefused: boolean): Annotation {
-  const { policy, severity, address, path, message, file, line } = finding;
+  const { rule, severity, address, path, message, file, line } = finding;
   const requirement = requirementText(finding);
   const where = requirement === "" ? wholePath(path) : joinParts([pathText(path).node, requirement], ": ");
   return {
-    rule: `policy/${policy}`,
+    rule,
     title: "Policy violated",
     severity,
     message: `${spaced(address, where)}${requirement === "" ? ":" : "."} ${message}`,

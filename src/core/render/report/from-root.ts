@@ -17,19 +17,10 @@ export function withFiles(document: Document, prefix: Prefix = ""): Document {
     ...(entry.cause === undefined ? {} : { cause: at(entry.cause) }),
     ...(entry.removed === undefined ? {} : { removed: at(entry.removed) }),
   });
-  const diagnostics = document.diagnostics.map(at);
-  if (document.kind === "Validation") return { ...document, diagnostics, findings: document.findings.map(at) };
-  const shared = {
-    diagnostics,
-    policy: document.policy.map(at),
-    steps: document.steps.map((step) => ({ ...step, changes: step.changes.map(ofChange) })),
-  };
+  const found = { diagnostics: document.diagnostics.map(at), findings: document.findings.map(at) };
+  if (document.kind === "Validation") return { ...document, ...found };
+  const shared = { ...found, steps: document.steps.map((step) => ({ ...step, changes: step.changes.map(ofChange) })) };
   if (document.kind === "Result") return { ...document, ...shared };
   const { exemptions } = document;
-  return {
-    ...document,
-    ...shared,
-    findings: document.findings.map(at),
-    ...(exemptions === undefined ? {} : { exemptions: exemptions.map(at) }),
-  };
+  return { ...document, ...shared, ...(exemptions === undefined ? {} : { exemptions: exemptions.map(at) }) };
 }

@@ -1,5 +1,5 @@
 import { changeCount, eachChange, isOutside } from "../../base/model/changes.ts";
-import { loosenedOf } from "../../base/model/findings.ts";
+import { loosenedOf, openFindings } from "../../base/model/findings.ts";
 import { type Change, isOfRelation, type Plan, type ReadyStep, readySteps, stepsOf } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted, countList } from "../../base/text/counts.ts";
@@ -7,7 +7,6 @@ import { joinParts } from "../../base/text/lists.ts";
 import { pathText } from "../../base/text/paths.ts";
 import { actorText, timeText } from "./attribution.ts";
 import { integrationOf } from "./changes.ts";
-import { openFindings } from "./policies.ts";
 import { wasNotRead } from "./refusals.ts";
 import { isAlarm } from "./words.ts";
 
@@ -98,14 +97,13 @@ function nothingText(plan: Plan, outside: number): string {
 
 /** "shop-it customers.email readable since 2026-03-03 06:37 UTC (dana@example.com); 2 other differences". */
 function driftText(report: Plan): string {
-  const { policy } = report;
   const added = report.findings.filter(({ rule }) => rule === "new-column").length;
   const items = readySteps(report);
   const isDifferent = items.filter(({ verb }) => verb !== "bind");
   const exposed = isDifferent.reduce((sum, item) => sum + changeCount(item, isAlarm), 0);
   const all = isDifferent.reduce((sum, item) => sum + (isOfRelation(item) || item.verb === "create" ? 1 : changeCount(item)), 0);
   const first = exposed === 0 ? undefined : firstExposed(isDifferent);
-  const findings = openFindings(policy).length;
+  const findings = openFindings(report).length;
   const text = joinParts(
     [
       first === undefined ? "" : exposed === 1 ? first : `${exposed} exposed: ${first} and ${counted(exposed - 1, "more change")}`,

@@ -21,7 +21,7 @@ export function policySections(findings: readonly PolicyFinding[], kind: Documen
     part: "attention",
     isFolded: true,
     noun: "message",
-    entries: grouped(errorsFirst(all), ({ policy, severity, message }) => JSON.stringify([policy, severity, message])).map(entryOf),
+    entries: grouped(errorsFirst(all), ({ rule, severity, message }) => JSON.stringify([rule, severity, message])).map(entryOf),
   });
   return [
     { ...section("policies", "Policy findings", open, policyEntry), isPlain: true, isFolded: false },
@@ -38,11 +38,9 @@ const mostPolicies = 10;
 
 /** "300 of Policy/pii, 12 of Policy/owners": what a folded list has. */
 function countsByPolicy(findings: readonly PolicyFinding[]): Line {
-  const sorted = [...grouped(errorsFirst(findings), ({ policy }) => policy)].sort((a, b) => b.length - a.length);
+  const sorted = [...grouped(errorsFirst(findings), ({ rule }) => rule)].sort((a, b) => b.length - a.length);
   const more = sorted.length > mostPolicies ? [`and of ${counted(sorted.length - mostPolicies, "other policy")}`] : [];
-  const texts = sorted
-    .slice(0, mostPolicies)
-    .flatMap((all, index) => [`${index === 0 ? "" : ", "}${all.length} of`, code(policyAddress(all[0].policy))]);
+  const texts = sorted.slice(0, mostPolicies).flatMap((all, index) => [`${index === 0 ? "" : ", "}${all.length} of`, code(all[0].rule)]);
   return [...texts, ...more];
 }
 
@@ -51,7 +49,7 @@ type Group = readonly [PolicyFinding, ...PolicyFinding[]];
 
 /** The message once, and each place. If all have the same line of a file, it is in the head. */
 function policyEntry(group: Group): Entry {
-  const [{ policy, severity, message }] = group;
+  const [{ rule, severity, message }] = group;
   const tone = severityTones[severity];
   const places = new Set(group.map((finding) => placeText(finding)));
   const isCommon = places.size === 1;
@@ -64,7 +62,7 @@ function policyEntry(group: Group): Entry {
   return {
     sign: severitySigns[severity],
     tone,
-    head: [[name(policyAddress(policy))], [word(severity, tone)], [place(isCommon ? placeText(group[0]) : "")]],
+    head: [[name(rule)], [word(severity, tone)], [place(isCommon ? placeText(group[0]) : "")]],
     notes: [[message]],
     rows: group.map(rowOf),
     noun: "finding",
@@ -79,7 +77,7 @@ function fixedEntry(group: Group): Entry {
     sign: "✓",
     tone: "good",
     isBrief: true,
-    head: [[name(policyAddress(group[0].policy))], [muted(counted(group.length, "place"))]],
+    head: [[name(group[0].rule)], [muted(counted(group.length, "place"))]],
     rows: entry.rows?.map(([object = [], node = [], , where = []]) => [object, node, where]) ?? [],
   };
 }
@@ -114,9 +112,6 @@ function exemptionText({ policy, reason, approvedBy = "", expires, places }: Use
   const findings = `${counted(places.length, "finding")} of ${policyAddress(policy)} ${places.length === 1 ? "is" : "are"} exempt`;
   return `${findings}: ${joinParts([reason, approvedBy, `until ${expires}`], ", ")}`;
 }
-
-/** The findings that remain after apply. */
-export const openFindings = (policy: readonly PolicyFinding[]): readonly PolicyFinding[] => policy.filter(({ state }) => state !== "fixed");
 
 /** "hashed is false, must be true"; "" if the values are not known. */
 export function requirementText({ path, actual, required }: Pick<PolicyFinding, "path" | "actual" | "required">): string {

@@ -1,5 +1,5 @@
 import { eachChange, firstChange } from "../../base/model/changes.ts";
-import { findingsOf, type GuardFinding, loosenedOf } from "../../base/model/findings.ts";
+import { findingsOf, type GuardFinding, loosenedOf, policyFindings } from "../../base/model/findings.ts";
 import { type Change, endedSteps, type Finding, type Plan, type Result, type Step, stepsOf, whyOf } from "../../base/model/plan.ts";
 import { type Diagnostic, placeText } from "../../base/model/problem.ts";
 import { counted } from "../../base/text/counts.ts";
@@ -30,8 +30,8 @@ function sectionsOfKind(document: Document, options: RenderOptions): readonly Se
   const problems = errorsFirst(document.diagnostics);
   if (document.kind === "Validation")
     return [loosenedSection(findingsOf(document, "loosened")), failedReads(problems), ...otherProblems(problems)];
-  const { kind, policy } = document;
-  const findings = [...otherProblems(problems, touches), ...policySections(policy, kind)];
+  const { kind } = document;
+  const findings = [...otherProblems(problems, touches), ...policySections(policyFindings(document), kind)];
   const refused = [guards(shownGuards(document.guards, kind), kind), failedReads(problems)];
   const steps = manual(stepsOf(document, "byHand"), kind);
   const notKept = notKeptSection(stepsOf(document, "notKept"));

@@ -1,4 +1,4 @@
-import { findingsOf, loosenedOf } from "../../base/model/findings.ts";
+import { findingsOf, loosenedOf, openFindings, policyFindings } from "../../base/model/findings.ts";
 import { endedSteps, type Plan, readySteps, type Step, stepsOf, type Validation } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted } from "../../base/text/counts.ts";
@@ -8,14 +8,13 @@ import type { Document, RenderOptions } from "../document.ts";
 import { targetPlace } from "./from-root.ts";
 import { contentText } from "./headline.ts";
 import { isDone, outcomesText } from "./outcomes.ts";
-import { openFindings } from "./policies.ts";
 import { refusalTitle } from "./refusals.ts";
 import { unmanagedCounts } from "./unmanaged.ts";
 import { wordsOf } from "./words.ts";
 
 /** Whether the account was read completely, and there is nothing to do or report. */
 export function isEmpty(plan: Plan): boolean {
-  const found = [plan.steps.filter(({ standing }) => standing !== "unseen"), plan.policy, plan.guards];
+  const found = [plan.steps.filter(({ standing }) => standing !== "unseen"), policyFindings(plan), plan.guards];
   // A report is about drift.
   const exemptions = plan.kind === "Plan" ? (plan.exemptions ?? []) : [];
   const lists = [...found, exemptions, findingsOf(plan, "loosened"), findingsOf(plan, "released")];
@@ -84,7 +83,7 @@ export function stateCounts(document: Document, changeCount: number): readonly S
   const words = wordsOf(document.kind);
   const changes: StateCount = { label: `${words.change}s`, count: changeCount, part: "changes" };
   const isReport = document.kind === "DriftReport";
-  const violations = openFindings(document.policy);
+  const violations = openFindings(document);
   // In a report every finding exists.
   const needsAction = violations.filter(({ state }) => isReport || state === "new");
   const shared = [

@@ -1,12 +1,12 @@
 import { integrationOfSchemas, parseAddress } from "../../base/model/address.ts";
 import { changeCount, isOutside, resyncedTables } from "../../base/model/changes.ts";
-import { type GuardFinding, type GuardName, type PolicyFinding, unreviewedIn } from "../../base/model/findings.ts";
+import { type GuardFinding, type GuardName, openFindings, type PolicyFinding, unreviewedIn } from "../../base/model/findings.ts";
 import { own } from "../../base/model/json/json.ts";
 import { fromPointer } from "../../base/model/json/pointer.ts";
 import { type Plan, readySteps } from "../../base/model/plan.ts";
+import { isError } from "../../base/model/problem.ts";
 import { counted } from "../../base/text/counts.ts";
 import { inlineYaml } from "../../base/yaml/print.ts";
-import { policyAddress } from "../../kinds/index.ts";
 
 /** What lets apply run a refused plan, other than a change of the manifests. */
 export interface WayOut {
@@ -22,7 +22,7 @@ export function waysOut(plan: Plan): readonly WayOut[] {
   const refusing = plan.guards.filter(({ allowed }) => allowed === undefined);
   const entries = refusing.filter(({ guard }) => guard !== "policy").flatMap((finding) => allowEntries(plan, finding));
   const findings = refusing.some(({ guard }) => guard === "policy") ? errorsOf(plan) : [];
-  const policies = [...new Set(findings.map(({ policy }) => policy))];
+  const policies = [...new Set(findings.map(({ rule }) => rule))];
   return [
     ...(entries.length === 0
       ? []
@@ -68,8 +68,8 @@ function addressesOf(plan: Plan, finding: GuardFinding): readonly string[] {
 }
 
 /** The findings that refuse: new ones, or all if existing ones refuse. */
-function errorsOf({ policy }: Plan): readonly PolicyFinding[] {
-  const errors = policy.filter(({ severity, state }) => severity === "error" && state !== "fixed");
+function errorsOf(plan: Plan): readonly PolicyFinding[] {
+  const errors = openFindings(plan).filter(isError);
   const added = errors.filter(({ state }) => state === "new");
   return added.length > 0 ? added : errors;
 }
@@ -78,7 +78,7 @@ function errorsOf({ policy }: Plan): readonly PolicyFinding[] {
 const mostExemptions = 2;
 
 function exemptionsOf(policy: string, all: readonly PolicyFinding[]): WayOut {
-  const findings = all.filter((finding) => finding.policy === policy);
+  const findings = all.filter(({ rule }) => rule === policy);
   const shown = findings.length <= mostExemptions ? findings : findings.slice(0, 1);
   const more = findings.length - shown.length;
   const entries = shown.map(({ address, path }) => {
@@ -90,7 +90,7 @@ function exemptionsOf(policy: string, all: readonly PolicyFinding[]): WayOut {
     return inlineYaml({ ...Object.fromEntries(node), reason: why, approvedBy: who, expires: day });
   });
   return {
-    intro: `Change the manifests, or add an exemption to the spec of ${policyAddress(policy)}:`,
+    intro: `Change the manifests, or add an exemption to the spec of ${policy}:`,
     yaml: [
       ...listOf("exemptions", entries),
       ...(more > 0 ? [`  # ${counted(more, "more finding")}: use globs, or one entry for each`] : []),

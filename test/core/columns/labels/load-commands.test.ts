@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Plan } from "../../../../src/index.ts";
 import { type Ran, runCommand } from "../../../support/command.ts";
 import { writeProject } from "../../../support/project-folder.ts";
@@ -105,7 +106,7 @@ test.each<[string, string, string]>([
 
 test("a policy finds columns with a label, in the live and in the planned state", async () => {
   const found = async (command: string) =>
-    (JSON.parse((await run(command, "-o", "json")).stdout) as Plan).policy.map(({ path, state }) => `${state} ${path}`);
+    policyFindings(JSON.parse((await run(command, "-o", "json")).stdout) as Plan).map(({ path, state }) => `${state} ${path}`);
   expect(await found("drift")).toEqual(["existing /schemas/public/tables/customers/columns/email/hashed"]);
   expect(await found("plan")).toEqual(["fixed /schemas/public/tables/customers/columns/email/hashed"]);
 });

@@ -219,7 +219,7 @@ describe("a policy finds", () => {
     };
     expect(newPolicyEvaluator([policy], { ...options, locate }).evaluate(target()).findings).toEqual([
       {
-        policy: "pii",
+        rule: "Policy/pii",
         severity: "warning",
         state: "existing",
         address: "Integration/orders",

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Plan } from "../../../../src/index.ts";
 import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
@@ -64,7 +65,8 @@ describe("an exemption", () => {
 
   test("that is used is in the plan with what it covers, and the plan is not empty", async () => {
     const { made, run } = await start(users, customers);
-    const { exemptions, policy: findings } = await made("plan");
+    const planned = await made("plan");
+    const [exemptions, findings] = [planned.exemptions, policyFindings(planned)];
     const of = (table: string, line: number) => ({
       ...{ policy: "pii", reason: "DPIA-41", expires: dayIn(100), file: "manifests/p.yaml", line },
       places: [{ address: "Schemas/orders", path: `/schemas/public/tables/${table}/columns/email/hashed` }],

@@ -14,7 +14,7 @@ const isNamed: GuardInput["isNamed"] = (pattern, address) => nameMatcher([patter
 
 /** Of a plan in which only the changes matter. */
 const nothingElse = {
-  ...{ manifests: [], deferred: [], policy: [], unreviewed: [], loosened: [], entries: [] },
+  ...{ manifests: [], deferred: [], findings: [], entries: [] },
   reviewedEntries: undefined,
   inScope: () => true,
   isNamed,
@@ -34,7 +34,9 @@ describe("guards", () => {
     ...defined({ address }),
     ...{ guard, reason: "DPIA-41", until },
   });
-  const finding = (address: string): PolicyFinding => ({ policy: "pii", severity: "error", state: "new", address, path: "", message: "" });
+  const finding = (address: string): PolicyFinding => ({
+    ...{ rule: "Policy/pii", severity: "error", state: "new", refuses: "policy", address, path: "", message: "" },
+  });
   const creates = (count: number) => Array.from({ length: count }, (_, index) => draft(`Asset/a${index}`, "create"));
   const updates = (count: number) =>
     Array.from({ length: count }, (_, index) =>
@@ -145,14 +147,14 @@ describe("guards", () => {
     [
       "a policy finding of another object",
       [],
-      { policy: [finding("Schemas/a"), finding("Schemas/b")], entries: [entry("policy", "Schemas/a")] },
+      { findings: [finding("Schemas/a"), finding("Schemas/b")], entries: [entry("policy", "Schemas/a")] },
       ["policy 2"],
     ],
     [
       "columns that nobody has reviewed",
       [],
       {
-        unreviewed: [{ rule: "never-reviewed", severity: "warning", message: "", address: "Schemas/a", count: 3 }],
+        findings: [{ rule: "never-reviewed", refuses: "unreviewed", severity: "warning", message: "", address: "Schemas/a", count: 3 }],
         entries: [entry("unreviewed", "Schemas/a")],
       },
       ["unreviewed 3 DPIA-41 2026-12-15"],
@@ -224,7 +226,7 @@ describe("guards", () => {
         entries: [],
         isNamed,
       },
-      ...{ manifests: [], deferred: [], policy: [], unreviewed: [], loosened: [], reviewedEntries: undefined, inScope: () => true },
+      ...{ manifests: [], deferred: [], findings: [], reviewedEntries: undefined, inScope: () => true },
     });
     expect(found.guards.map((guard) => guard.message)).toEqual([message]);
   });
@@ -233,7 +235,7 @@ describe("guards", () => {
     const entries = [entry("maxCreates", "Asset/a*"), entry("maxCreates", "Asset/x*"), entry("policy")];
     const { unused } = checkGuards(readySteps(planOf({ items: creates(7) })), {
       ...{ limits: defaultGuards, isStrict: false, sizes: [], before: [], allowed: new Map(), entries, isNamed },
-      ...{ manifests: [], deferred: [], policy: [], unreviewed: [], loosened: [], reviewedEntries: undefined, inScope: () => true },
+      ...{ manifests: [], deferred: [], findings: [], reviewedEntries: undefined, inScope: () => true },
     });
     expect(unused).toEqual(entries.slice(1));
   });

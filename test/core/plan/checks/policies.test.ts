@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Result } from "../../../../src/core/base/model/plan.ts";
 import type { EmbeddedOptions } from "../../../../src/embedded/index.ts";
 import type { Plan } from "../../../../src/index.ts";
@@ -42,8 +43,8 @@ async function start(
   return { service, folder, run, made: async (...argv) => JSON.parse((await run(...argv, "-o", "json")).stdout) as Plan };
 }
 
-const linesOf = ({ policy: findings }: Plan): readonly string[] =>
-  findings.map(({ policy: by, state, path, file, line }) => `${by} ${state} ${path} ${file}:${line}`);
+const linesOf = (plan: Plan): readonly string[] =>
+  policyFindings(plan).map(({ rule: by, state, path, file, line }) => `${by} ${state} ${path} ${file}:${line}`);
 const reads = ({ requests }: TestService, part: string): number => requests.filter(({ path }) => path.endsWith(part)).length;
 
 describe("the state that policies check", () => {
@@ -52,15 +53,15 @@ describe("the state that policies check", () => {
     const planned = await made("plan");
     // The rule that fixes them.
     expect(linesOf(planned)).toEqual([
-      `pii fixed ${email("customers")} manifests/b.yaml:7`,
-      `pii fixed ${email("users")} manifests/b.yaml:7`,
+      `Policy/pii fixed ${email("customers")} manifests/b.yaml:7`,
+      `Policy/pii fixed ${email("users")} manifests/b.yaml:7`,
     ]);
     expect([planned.guards, planned.executable, planned.exit.code]).toEqual([[], true, 0]);
     const live = await made("drift");
     // The account differs from the manifests, so the finding names the policy's own line.
     expect(linesOf(live)).toEqual([
-      `pii existing ${email("customers")} manifests/p.yaml:8`,
-      `pii existing ${email("users")} manifests/p.yaml:8`,
+      `Policy/pii existing ${email("customers")} manifests/p.yaml:8`,
+      `Policy/pii existing ${email("users")} manifests/p.yaml:8`,
     ]);
     expect(live.exit).toEqual({ code: 3, reasons: ["policy", "drift"] });
     expect((await run("apply", "--yes")).code).toBe(0);
@@ -78,7 +79,7 @@ describe("the state that policies check", () => {
       };
       const { made } = await start(files, { service: { extended } }, { observed: true, ids: "short" });
       const planned = await made("plan");
-      expect([planned.policy, byHandSteps(planned).map(({ path }) => path)]).toEqual([[], ["/name"]]);
+      expect([policyFindings(planned), byHandSteps(planned).map(({ path }) => path)]).toEqual([[], ["/name"]]);
     },
   );
 
@@ -86,8 +87,8 @@ describe("the state that policies check", () => {
     const ignore = [{ address: "SchemaConfig/orders", path: "/schemas/public/tables/users", reason: "theirs" }];
     const { made } = await start({ "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails }, { ignore });
     expect(linesOf(await made("plan"))).toEqual([
-      `pii fixed ${email("customers")} manifests/b.yaml:7`,
-      `pii existing ${email("users")} manifests/p.yaml:8`,
+      `Policy/pii fixed ${email("customers")} manifests/b.yaml:7`,
+      `Policy/pii existing ${email("users")} manifests/p.yaml:8`,
     ]);
   });
 });
@@ -111,21 +112,21 @@ describe("the effect of a finding with severity error", () => {
     const { made, run, service } = await start(causing);
     const planned = await made("plan");
     expect(linesOf(planned)).toEqual([
-      `iban new ${iban} manifests/b.yaml:7`,
-      `pii existing ${email("customers")} manifests/p.yaml:8`,
-      `pii existing ${email("users")} manifests/p.yaml:8`,
+      `Policy/iban new ${iban} manifests/b.yaml:7`,
+      `Policy/pii existing ${email("customers")} manifests/p.yaml:8`,
+      `Policy/pii existing ${email("users")} manifests/p.yaml:8`,
     ]);
     expect([planned.exit.code, planned.executable, planned.guards]).toEqual([
       3,
       false,
-      [{ guard: "policy", message: "1 policy finding with severity error: iban.", limit: 0, actual: 1 }],
+      [{ guard: "policy", message: "1 policy finding with severity error: Policy/iban.", limit: 0, actual: 1 }],
     ]);
     expect((await run("apply", "--yes")).code).toBe(3);
     expect(service.counts()).toEqual({ GET: expect.any(Number) });
     const lifted = await made("plan", "--allow", "policy=agreed with legal");
     expect([lifted.exit.code, lifted.executable, lifted.guards[0]?.allowed]).toEqual([0, true, "agreed with legal"]);
     const result = JSON.parse((await run("apply", "--yes", "--allow", "policy=agreed with legal", "-o", "json")).stdout);
-    expect([result.exit.code, result.guards[0].allowed, result.policy.length, service.counts()["PATCH"]]).toEqual([
+    expect([result.exit.code, result.guards[0].allowed, policyFindings(result).length, service.counts()["PATCH"]]).toEqual([
       0,
       "agreed with legal",
       3,
@@ -136,7 +137,7 @@ describe("the effect of a finding with severity error", () => {
   test("an existing one does not stop a plan that only protects", async () => {
     const { made, run, service } = await start(protecting);
     const planned = await made("plan");
-    expect(planned.policy.map(({ state, actual, required }) => [state, actual, required])).toEqual([
+    expect(policyFindings(planned).map(({ state, actual, required }) => [state, actual, required])).toEqual([
       ["existing", false, true],
       ["existing", false, true],
     ]);
@@ -168,7 +169,11 @@ describe("the effect of a finding with severity error", () => {
   test("a warning is only reported, unless --fail-on warnings is given", async () => {
     const { made, run } = await start({ "a.yaml": integration, "p.yaml": emails.replace("error", "warning") });
     const planned = await made("plan");
-    expect([planned.policy.map(({ severity }) => severity), planned.guards, planned.exit.code]).toEqual([["warning", "warning"], [], 0]);
+    expect([policyFindings(planned).map(({ severity }) => severity), planned.guards, planned.exit.code]).toEqual([
+      ["warning", "warning"],
+      [],
+      0,
+    ]);
     expect((await run("plan", "--fail-on", "warnings")).code).toBe(2);
   });
 });
@@ -193,14 +198,14 @@ describe("an integration whose SchemaConfig cannot be compared", () => {
   test.each(rows)("%s, is not checked, and the plan says so", async (_sentence, manifest, options) => {
     const { made } = await start({ ...files, "b.yaml": manifest }, {}, options);
     const planned = await made("plan");
-    expect(planned.policy).toEqual([]);
+    expect(policyFindings(planned)).toEqual([]);
     expect(planned.diagnostics).toContainEqual(skipped);
     expect(planned.exit.code).toBe(1);
   });
   test("is checked in a drift report, as long as its schemas can be read", async () => {
     const { made } = await start({ ...files, "b.yaml": config("schemas: { nope: { enabled: true } }") });
     const report = await made("drift");
-    expect(report.policy.map(({ path }) => path)).toEqual([email("customers"), email("users")]);
+    expect(policyFindings(report).map(({ path }) => path)).toEqual([email("customers"), email("users")]);
     expect(report.diagnostics).not.toContainEqual(skipped);
   });
 });
@@ -247,7 +252,7 @@ describe("the line that a finding names", () => {
       "p.yaml": policy(`  when: { column: { name: ${name} } }\n  require: { hashed: true }\n`),
     });
     const planned = await made("plan");
-    expect(planned.policy.map(({ file, line: at }) => `${file}:${at}`)).toEqual([line]);
+    expect(policyFindings(planned).map(({ file, line: at }) => `${file}:${at}`)).toEqual([line]);
   });
 
   test("in a drift report the rule, if the account matches it", async () => {
@@ -258,8 +263,8 @@ describe("the line that a finding names", () => {
       "p.yaml": emails,
     });
     expect(linesOf(await made("drift"))).toEqual([
-      `pii existing ${email("customers")} manifests/b.yaml:7`,
-      `pii existing ${email("users")} manifests/p.yaml:8`,
+      `Policy/pii existing ${email("customers")} manifests/b.yaml:7`,
+      `Policy/pii existing ${email("users")} manifests/p.yaml:8`,
     ]);
   });
 });
@@ -268,7 +273,7 @@ describe("the integrations that policies check, and their reads", () => {
   test("those with a manifest, with one read each", async () => {
     const { made, service } = await start({ "a.yaml": integration, "p.yaml": emails });
     const planned = await made("plan");
-    expect(planned.policy.map(({ address }) => address)).toEqual(["Schemas/orders", "Schemas/orders"]);
+    expect(policyFindings(planned).map(({ address }) => address)).toEqual(["Schemas/orders", "Schemas/orders"]);
     expect(service.requests.map(({ path }) => path).sort()).toEqual(["/v1/integrations", "/v1/integrations/8f1c/schemas"]);
   });
   test("those that policies select, without reads for others", async () => {
@@ -287,7 +292,7 @@ describe("the integrations that policies check, and their reads", () => {
     };
     const { made } = await start(files);
     const addresses = async (...argv: readonly string[]) => [
-      ...new Set((await made("plan", ...argv)).policy.map(({ address }) => address)),
+      ...new Set(policyFindings(await made("plan", ...argv)).map(({ address }) => address)),
     ];
     expect(await addresses()).toEqual(["Schemas/billing", "Schemas/orders"]);
     expect(await addresses("--only", "Integration/billing")).toEqual(["Schemas/billing"]);
@@ -303,7 +308,7 @@ describe("the integrations that policies check, and their reads", () => {
         .replace("{ name: orders }", "{ name: shop }"),
       "p.yaml": emails.replace("enabled: true } }", "enabled: true }, integration: { labels: { domain: sales } } }"),
     });
-    expect([...new Set((await made("plan")).policy.map(({ address }) => address))]).toEqual(["Schemas/Integration/shop-shard-01"]);
+    expect([...new Set(policyFindings(await made("plan")).map(({ address }) => address))]).toEqual(["Schemas/Integration/shop-shard-01"]);
   });
   test("columns that the schemas response leaves out are read once for each enabled table that a policy checks", async () => {
     const { made, service } = await start(
@@ -315,7 +320,7 @@ describe("the integrations that policies check, and their reads", () => {
       {},
       { schemaForm: "snake" },
     );
-    expect((await made("plan")).policy).toHaveLength(2);
+    expect(policyFindings(await made("plan"))).toHaveLength(2);
     expect(service.requests.map(({ path }) => path).sort()).toEqual([
       "/v1/integrations",
       "/v1/integrations/8f1c/schemas",
@@ -383,9 +388,9 @@ test("expired rules are findings at their line, once each, in a plan with the ru
     "s.yaml": set,
   });
   const planned = await made("plan");
-  expect(planned.policy).toEqual([
+  expect(policyFindings(planned)).toEqual([
     {
-      policy: "rule-expired",
+      rule: "Policy/rule-expired",
       severity: "warning",
       state: "existing",
       address: "RuleSet/old",
@@ -395,7 +400,7 @@ test("expired rules are findings at their line, once each, in a plan with the ru
       line: 6,
     },
     expect.objectContaining({
-      policy: "rule-expired",
+      rule: "Policy/rule-expired",
       address: "SchemaConfig/orders",
       path: "/spec/rules/1",
       file: "manifests/b.yaml",
@@ -404,7 +409,7 @@ test("expired rules are findings at their line, once each, in a plan with the ru
   ]);
   expect(planned.diagnostics.filter(({ severity }) => severity === "warning")).toEqual([]);
   expect(planned.exit.code).toBe(0);
-  expect((await made("plan", "--only", "Integration/orders")).policy).toEqual([]);
+  expect(policyFindings(await made("plan", "--only", "Integration/orders"))).toEqual([]);
 });
 
 describe("an integration that does not exist yet", () => {
@@ -450,7 +455,8 @@ describe("an integration that does not exist yet", () => {
       "manifests/p.yaml": emails,
     });
     const applied = await runCommand(["apply", "--yes", "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
-    const { policy: findings, exit } = JSON.parse(applied.stdout);
+    const result = JSON.parse(applied.stdout);
+    const [findings, exit] = [policyFindings(result), result.exit];
     expect([exit, findings]).toEqual([{ code: 4, reasons: ["deferred"] }, []]);
   });
 });

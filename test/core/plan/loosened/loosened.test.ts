@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { loosenedOf } from "../../../../src/core/base/model/findings.ts";
+import { loosenedOf, policyFindings } from "../../../../src/core/base/model/findings.ts";
 import { eachChange, type Plan } from "../../../../src/index.ts";
 import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
@@ -618,7 +618,11 @@ describe("removing something", () => {
       "manifests/orders.yaml": orders(`${clear}    - { id: open, match: { schema: public, column: '*' }, set: { hashed: false } }\n`),
     };
     const { plan } = await review(before, changes);
-    expect(plan.policy.map(({ state }) => state).sort()).toEqual(["existing", "new", "new", "new"]);
+    expect(
+      policyFindings(plan)
+        .map(({ state }) => state)
+        .sort(),
+    ).toEqual(["existing", "new", "new", "new"]);
     expect(guardsOf(plan)).toEqual(["policy 3/0"]);
   });
 });

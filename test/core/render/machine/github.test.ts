@@ -133,7 +133,7 @@ test("no more than ten annotations of one severity, those at lines first, over a
 
 const finding = (file: string | undefined, line: number, more: Partial<PolicyFinding> = {}): PolicyFinding => ({
   ...{
-    policy: "pii",
+    rule: "Policy/pii",
     severity: "error",
     state: "new",
     address: "Schemas/orders",
@@ -151,15 +151,15 @@ const placesOf = (log: string) =>
 test("one annotation for each line and code, new findings before existing ones, and existing ones as notices", () => {
   const existing = Array.from({ length: 12 }, (_, index) => finding("a.yaml", 3, { state: "existing", path: `/schemas/s${index}` }));
   const info = Array.from({ length: 10 }, (_, index) => finding("c.yaml", index + 1, { severity: "info", state: "new" }));
-  const policy = [...existing, finding("b.yaml", 4), finding("b.yaml", 4, { policy: "other" }), ...info.slice(0, 9)];
-  expect(placesOf(renderers.github(plan({ policy }), plain))).toEqual([
+  const findings = [...existing, finding("b.yaml", 4), finding("b.yaml", 4, { rule: "Policy/other" }), ...info.slice(0, 9)];
+  expect(placesOf(renderers.github(plan({ findings }), plain))).toEqual([
     "error b.yaml:4 1",
     "error b.yaml:4 1",
     ...info.slice(0, 9).map(({ line }) => `notice c.yaml:${line} 1`),
     // The message of four, and how many more there are.
     "notice a.yaml:3 5",
   ]);
-  expect(placesOf(renderers.github(plan({ policy: [...existing, ...info] }), plain)), "no room for existing ones").toHaveLength(10);
+  expect(placesOf(renderers.github(plan({ findings: [...existing, ...info] }), plain)), "no room for existing ones").toHaveLength(10);
 });
 
 test("no annotation at a line that the pull request does not touch, unless a guard refuses because of it", () => {
@@ -168,9 +168,9 @@ test("no annotation at a line that the pull request does not touch, unless a gua
     ...{ code: severity === "error" ? ("E_USAGE" as const) : ("W_NO_MATCH" as const), severity, summary: "x", message: severity },
   }));
   const at = (line: number) => [warning, error].flatMap((one) => (one === undefined ? [] : [{ ...one, file: "a.yaml", line }]));
-  const policy = [finding("p.yaml", 7), finding("p.yaml", 8, { state: "existing" }), finding("p.yaml", 9, { severity: "warning" })];
+  const findings = [finding("p.yaml", 7), finding("p.yaml", 8, { state: "existing" }), finding("p.yaml", 9, { severity: "warning" })];
   const guards = [{ guard: "policy" as const, message: "1 new finding." }];
-  const planned = plan({ diagnostics: [...at(1), ...at(2)], policy, guards });
+  const planned = plan({ diagnostics: [...at(1), ...at(2)], findings, guards });
   const log = renderers.github(planned, { ...plain, touches });
   expect(placesOf(log)).toEqual(["error a.yaml:1 1", "error p.yaml:7 1", "error : 1", "error : 3", "warning a.yaml:1 1"]);
   expect(log).toContain("::a.yaml:2: error\n");

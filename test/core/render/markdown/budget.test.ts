@@ -36,8 +36,8 @@ const plans: Readonly<Record<string, Plan>> = {
     }),
   }),
   "1 000 policy findings": plan({
-    policy: many((index) => ({
-      policy: "p",
+    findings: many((index) => ({
+      rule: "Policy/p",
       severity: "error" as const,
       state: "new" as const,
       address: "Schemas/b",

@@ -4,7 +4,7 @@ import type { Entry, Row } from "../../../../src/core/render/blocks.ts";
 import { policySections } from "../../../../src/core/render/report/policies.ts";
 
 const finding = (line: number, members: Partial<PolicyFinding> = {}): PolicyFinding => ({
-  ...{ policy: "pii", severity: "error", message: "personal data must be hashed", address: "Schemas/orders" },
+  ...{ rule: "Policy/pii", severity: "error", message: "personal data must be hashed", address: "Schemas/orders" },
   ...{ path: `/schemas/public/tables/t${line}/columns/email/hashed`, state: "existing", file: "a.yaml", line },
   ...members,
 });

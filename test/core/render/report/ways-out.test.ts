@@ -12,7 +12,7 @@ const creates = (count: number): readonly ReadyStep[] =>
   Array.from({ length: count }, (_, index) => item(`Asset/a${index}`, { verb: "create" }));
 const guard = (name: GuardName, more: object = {}) => ({ guard: name, message: "x", ...more });
 const finding = (path: string, more: Partial<PolicyFinding> = {}): PolicyFinding => ({
-  ...{ policy: "pii", severity: "error", state: "new", address: "Schemas/orders", path, message: "x", file: "p.yaml", line: 9 },
+  ...{ rule: "Policy/pii", severity: "error", state: "new", address: "Schemas/orders", path, message: "x", file: "p.yaml", line: 9 },
   ...more,
 });
 const entry = (text: string): string => `  - { ${text}, reason: "…", until: YYYY-MM-DD }`;
@@ -63,9 +63,9 @@ test.each<[string, Parameters<typeof plan>[0], readonly string[]]>([
     "a policy",
     {
       guards: [guard("policy")],
-      policy: [
+      findings: [
         finding(`${email}/hashed`),
-        finding("", { address: "Integration/i", policy: "other" }),
+        finding("", { address: "Integration/i", rule: "Policy/other" }),
         finding("/x", { severity: "warning" }),
       ],
     },
@@ -80,7 +80,7 @@ test.each<[string, Parameters<typeof plan>[0], readonly string[]]>([
   ],
   [
     "existing findings that refuse, without those that are fixed",
-    { guards: [guard("policy")], policy: [finding(email, { state: "existing" }), finding(email, { state: "fixed" })] },
+    { guards: [guard("policy")], findings: [finding(email, { state: "existing" }), finding(email, { state: "fixed" })] },
     [
       "Change the manifests, or add an exemption to the spec of Policy/pii:",
       "exemptions:",
@@ -94,8 +94,8 @@ test.each<[string, Parameters<typeof plan>[0], readonly string[]]>([
 });
 
 test("many findings of a policy are counted", () => {
-  const policy = Array.from({ length: 8 }, () => finding(email));
-  const [way] = waysOut(plan({ guards: [guard("policy")], policy }));
+  const findings = Array.from({ length: 8 }, () => finding(email));
+  const [way] = waysOut(plan({ guards: [guard("policy")], findings }));
   expect(way?.yaml.slice(-1)).toEqual(["  # 7 more findings: use globs, or one entry for each"]);
   expect(way?.yaml).toHaveLength(3);
 });
