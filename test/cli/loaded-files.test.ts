@@ -22,18 +22,34 @@ async function loadedBy(args: readonly string[], cwd: string): Promise<readonly 
     .filter((path) => path.startsWith(program));
 }
 
-/** Texts of the git store and of the library for PostgreSQL. */
-const marks = ["force-with-lease", "SCRAM-SHA-256"];
+/** A text of each part of the program. */
+const parts = {
+  "the YAML reader": "YAMLException",
+  "the kinds of manifests": "belong to other manifests",
+  "the comparison with an account": "which failed in this run",
+  "the records": "Without them it could create an object a second time",
+  "the records in git": "force-with-lease",
+  "the client of PostgreSQL": "SCRAM-SHA-256",
+} as const;
+type Part = keyof typeof parts;
 
-it("loads neither the git and PostgreSQL stores for records in a folder", async () => {
-  const folder = quickstart();
-  const loaded = await loadedBy(["plan"], folder);
+const stores: readonly Part[] = ["the records in git", "the client of PostgreSQL"];
+const account: readonly Part[] = ["the comparison with an account", "the records", ...stores];
+
+it.each<[string, readonly Part[]]>([
+  ["--help", ["the YAML reader", "the kinds of manifests", ...account]],
+  ["validate", account],
+  // Its records are in a folder.
+  ["plan", stores],
+])("%s does not load what it does not use", async (command, unused) => {
+  const loaded = await loadedBy([command], quickstart());
   expect(loaded.length).toBeGreaterThan(1);
   const all = readdirSync(dirname(builtCli), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".cjs"))
     .map((path) => readFileSync(join(dirname(builtCli), path), "utf8"));
-  for (const mark of marks) {
-    expect(all.some((text) => text.includes(mark))).toBe(true);
-    expect(loaded.filter((path) => readFileSync(path, "utf8").includes(mark))).toEqual([]);
+  for (const part of unused) {
+    expect(all.some((text) => text.includes(parts[part]))).toBe(true);
+    const users = loaded.filter((path) => readFileSync(path, "utf8").includes(parts[part]));
+    expect(users, `${command} loads ${part}`).toEqual([]);
   }
 });

@@ -96,7 +96,7 @@ async function applyUnderLease(
 /** Whether the CI job that holds a lease has ended. Only another job of the same repository can find out. */
 async function hasHolderEnded({ runUrl }: Lease, folder: string, run: RunEnvironment): Promise<boolean> {
   if (runUrl === undefined) return false;
-  const [{ readCiEnvironment }, { hasJobEnded }] = await Promise.all([import("./forge/index.ts"), import("./forge/index.ts")]);
+  const { readCiEnvironment, hasJobEnded } = await import("./forge/index.ts");
   return await hasJobEnded(runUrl, readCiEnvironment(run.env, folder), run);
 }
 

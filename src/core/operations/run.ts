@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { gitState } from "../base/git/state.ts";
 import type { ExtendedCall } from "../base/model/extended.ts";
 import type { Plan } from "../base/model/plan.ts";
 import { type Clock, systemClock } from "../base/model/runtime/clock.ts";
@@ -14,6 +13,7 @@ import type { RecordsState } from "../records/index.ts";
 import type { Client } from "../service/index.ts";
 import { type AccountProject, withReadOnly } from "./account.ts";
 import { readRecords } from "./open-records.ts";
+import { projectGitState } from "./project-git.ts";
 import { openReview } from "./review.ts";
 
 /** The input of a run. It uses nothing else outside the project. */
@@ -31,13 +31,6 @@ export interface RunEnvironment {
   readonly onRecords?: ((text: string) => void) | undefined;
   /** What the caller has just read of the records. Default: they are read. */
   readonly records?: RecordsState | undefined;
-}
-
-/** The commit of the project, and which of its files have uncommitted changes. */
-export async function projectGitState(project: Project, signal: AbortSignal): Promise<Plan["git"]> {
-  const { settings, sourceFiles, recordedGit } = project;
-  if (recordedGit !== undefined) return recordedGit.state;
-  return gitState(settings.folder, sourceFiles, { signal });
 }
 
 /** Runs `work` while git looks at the project's files, which can take seconds. Git is stopped if `work` ends before. */

@@ -5,13 +5,14 @@ import { type Diagnostic, isError, type Problem, toDiagnostic } from "../base/mo
 import { isLocal, type Settings } from "../base/model/settings/config.ts";
 import { grouped, targetList } from "../base/text/lists.ts";
 import { withTarget } from "../base/text/shell.ts";
+import { sortDiagnostics } from "../base/text/signs.ts";
 import { literalProblems, policiesIn, policyProblems } from "../columns/policies/index.ts";
 import { conflicts, kindNames, ruleProblems } from "../kinds/index.ts";
 import type { Project } from "../manifests/index.ts";
 import type { BaseProject } from "../plan/index.ts";
-import { allowances, exemptionProblems, ignoredFileProblems, leftOutProblems, loosenedInFiles, sortDiagnostics } from "../plan/index.ts";
+import { allowances, exemptionProblems, ignoredFileProblems, leftOutProblems } from "../plan/index.ts";
+import { projectGitState } from "./project-git.ts";
 import { catalogProblems } from "./review.ts";
-import { projectGitState } from "./run.ts";
 
 /** The same for several targets, as one document: what all of them have in common is in it once. */
 export async function validateProjects(projects: readonly Project[]): Promise<Validation> {
@@ -65,7 +66,7 @@ export async function validateProject(project: Project, base?: BaseProject): Pro
     found.map((problem) => withTarget(toDiagnostic(configFile === undefined ? required(problem) : problem, locate), settings)),
   );
   const failed = diagnostics.some(isError);
-  const findings = base === undefined ? [] : await loosenedInFiles({ base, head: project, today });
+  const findings = base === undefined ? [] : await (await import("../plan/index.ts")).loosenedInFiles({ base, head: project, today });
   const isStrict = [base?.settings?.review, settings.review].includes("strict");
   const exit: Exit = failed
     ? { code: 1, reasons: ["errors"] }

@@ -9,7 +9,6 @@ export { loosenedInFiles } from "./loosened/files.ts";
 export { risksOf } from "./number-items.ts";
 export { creationFailed } from "./observe.ts";
 export { plan } from "./pipeline.ts";
-export { sortDiagnostics } from "./plan.ts";
 export {
   type AuditEntries,
   assetCreations,

@@ -7,7 +7,7 @@ import { type Diagnostic, type Locate, type Problem, stopsApply, toDiagnostic } 
 import { enumerate } from "../base/text/describe.ts";
 import { grouped } from "../base/text/lists.ts";
 import { withTarget } from "../base/text/shell.ts";
-import { severities } from "../base/text/signs.ts";
+import { sortDiagnostics } from "../base/text/signs.ts";
 import type { DiffResult } from "../kinds/index.ts";
 import { groupProblems } from "./group-problems.ts";
 import { numbered, risksOf } from "./number-items.ts";
@@ -246,16 +246,4 @@ function countRisks(items: readonly ReadyStep[], kind: Plan["kind"]): Partial<Pl
   return kind === "DriftReport"
     ? { exposed: count("exposed"), stricter: count("stricter") }
     : { protects: count("protects"), exposes: count("exposes"), ...(readable === 0 ? {} : { readable }) };
-}
-
-export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return [...diagnostics].sort(
-    (a, b) =>
-      severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
-      byText(a.file ?? "", b.file ?? "") ||
-      (a.line ?? 0) - (b.line ?? 0) ||
-      (a.column ?? 0) - (b.column ?? 0) ||
-      byText(a.code, b.code) ||
-      byText(a.message, b.message),
-  );
 }
