@@ -202,11 +202,14 @@ describe("any JSON in any place of a response", () => {
       ),
     );
   };
-  /** What a tag lacks if a response does not show it: a description, an owner, and resources. So the declared one is sent. */
-  const emptyIfAbsent = ["description", "owner", "taggedResources"];
+  /** What an object lacks if a response does not show it. So the declared value is sent. */
+  const emptyIfAbsent = { "Asset/": ["description"], "Tag/": ["description", "owner", "taggedResources"] };
   const madeUp = (plain: Ran, ran: Ran, absent: string | undefined): readonly string[] => {
     const isOfAbsent = (one: string): boolean =>
-      absent !== undefined && emptyIfAbsent.includes(absent) && one.startsWith('["Tag/') && one.includes(`,"/${absent}`);
+      absent !== undefined &&
+      Object.entries(emptyIfAbsent).some(
+        ([kind, names]) => names.includes(absent) && one.startsWith(`["${kind}`) && one.includes(`,"/${absent}`),
+      );
     return changesIn(ran).filter((one) => !changesIn(plain).includes(one) && !isOfAbsent(one));
   };
 });
