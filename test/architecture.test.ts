@@ -1,3 +1,5 @@
+// Imports point one way (build/layers.mjs) and some folders are pure (biome.json). Tests that both
+// checks find violations, and that src/ has none.
 import { execFile } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -7,9 +9,6 @@ import { importsIn, promiseRefusals, refusal, refusals, sharedTypeNames, unusedE
 import { kindNames } from "../src/core/kinds/manifests.ts";
 import { programs } from "./support/programs.mjs";
 import { writeFolder } from "./support/project-folder.ts";
-
-// Imports point one way (build/layers.mjs) and some folders are pure (biome.json). Tests that both
-// checks find violations, and that src/ has none.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const src = join(root, "src");
@@ -302,6 +301,10 @@ describe("tests", () => {
 
   test("take random inputs from fast-check with the seed of the commit", () => {
     expect(filesWith(/from "fast-[c]heck"/u)).toEqual(["support/fast-check.ts"]);
+  });
+
+  test("say in their first line which promise they prove", () => {
+    expect(filesWith(/^(?!\/\/ \S)[\s\S]*? from "vitest"/u).filter((file) => file.endsWith(".test.ts"))).toEqual([]);
   });
 
   // Otherwise their tests would fail, not be skipped, on a machine without them.

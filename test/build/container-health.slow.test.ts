@@ -1,3 +1,4 @@
+// A container is healthy exactly if its process does its work.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,3 +1,4 @@
+// The image has what the package ships, runs as an ordinary user and has a health check.
 import { readFileSync } from "node:fs";
 import { validate } from "dockerfile-utils";
 import { expect, test } from "vitest";

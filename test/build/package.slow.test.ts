@@ -1,11 +1,10 @@
+// The package as users get it: packed, and installed into an empty folder offline.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { packedPackage } from "../features/ci/rehearsal-job.ts";
 import { writeFolder, writeProject } from "../support/project-folder.ts";
-
-// The package as users get it: packed, and installed into an empty folder offline.
 
 let [folder, tarball] = ["", ""];
 beforeAll(async () => {

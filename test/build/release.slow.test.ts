@@ -1,3 +1,5 @@
+// The scripts of the release workflow, in a copy of the files that they use. What GitHub, npm and
+// Docker do in it is not tested.
 import { execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -8,9 +10,6 @@ import { git } from "../support/git/remote.ts";
 import { program } from "../support/programs.mjs";
 import { fileNeeds } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
-
-// The scripts of the release workflow, in a copy of the files that they use. What GitHub, npm and
-// Docker do in it is not tested.
 
 fileNeeds("bash");
 

@@ -1,12 +1,11 @@
+// The packages whose code the build puts into dist/: their licences, the bill of materials and the
+// audit.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
-
-// The packages whose code the build puts into dist/: their licences, the bill of materials and the
-// audit.
 
 interface Shipped {
   readonly name: string;

@@ -1,3 +1,4 @@
+// The source maps of a release lead from its bundles to the sources.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";

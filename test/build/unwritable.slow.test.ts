@@ -1,10 +1,9 @@
+// The first commands of a visitor, on a machine where a folder cannot be written: a sentence, and no stack.
 import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { repository } from "../cli/built-cli.ts";
-
-// The first commands of a visitor, on a machine where a folder cannot be written: a sentence, and no stack.
 
 const programs = ["build.mjs", "examples/quickstart/demo.mjs", "examples/controller/demo.mjs"];
 

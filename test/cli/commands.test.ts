@@ -1,3 +1,4 @@
+// init, schema and get print what they promise, and init writes only what is missing.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";

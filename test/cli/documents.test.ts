@@ -1,3 +1,4 @@
+// The README shows what the program prints, and its links and commands exist.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

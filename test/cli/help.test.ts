@@ -1,3 +1,4 @@
+// The help lists every command, option and exit code, and every example in it is accepted.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { commandGroups } from "../../src/cli/commands.ts";

@@ -1,3 +1,4 @@
+// A signal ends every command soon, and a second one at once.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

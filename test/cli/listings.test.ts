@@ -1,3 +1,4 @@
+// get takes every name of a kind and every way to name an object.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

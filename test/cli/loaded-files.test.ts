@@ -1,3 +1,4 @@
+// A command loads no store of records that it does not use.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";

@@ -1,13 +1,12 @@
+// Memory grows with the largest integration and the number of changes, not with the account: the
+// heap of the command line is a fraction of the size of the account's responses. Each commit tries one of
+// the plans without changes and two of the formats; DIMSYNC_TESTS=all tries all, and the largest plan.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { serve } from "../support/loopback.ts";
 import { isAll, sampleOf } from "../support/sample.ts";
 import { dimsync, emptyFolder, startCli } from "./built-cli.ts";
-
-// Memory grows with the largest integration and the number of changes, not with the account: the
-// heap of the command line is a fraction of the size of the account's responses. Each commit tries one of
-// the plans without changes and two of the formats; DIMSYNC_TESTS=all tries all, and the largest plan.
 
 const heapMiB = 64;
 const integrations = 160;

@@ -1,3 +1,4 @@
+// A mistake ends with exit 1, nothing on stdout, what is wrong and what to do.
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// Programs are looked for only in folders of PATH that the user cannot be tricked into.
 import { expect, test } from "vitest";
 import { nodePath } from "../../src/cli/node-path.ts";
 

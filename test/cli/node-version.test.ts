@@ -1,3 +1,4 @@
+// A Node.js that is too old is refused with the version that is needed.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";

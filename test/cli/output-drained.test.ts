@@ -1,3 +1,4 @@
+// Output is written whole, or not at all.
 import { readdirSync, rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { main } from "../../src/cli/cli.ts";

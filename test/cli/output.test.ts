@@ -1,3 +1,4 @@
+// -o writes each format where it is asked to, inside and outside CI.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,3 +1,4 @@
+// stdout has one document, colour only for people, and the exit codes tell changes, drift and nothing apart.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// Every command that is printed can be run as it stands.
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { type Ran, runCommand } from "../support/command.ts";

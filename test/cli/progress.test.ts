@@ -1,3 +1,4 @@
+// Progress is one line on a terminal, and lines at intervals elsewhere.
 import { channel } from "node:diagnostics_channel";
 import { expect, test } from "vitest";
 import { type Context, wantsColor } from "../../src/cli/context.ts";

@@ -1,3 +1,4 @@
+// One base URL in the environment never stands for several accounts.
 import { expect, test } from "vitest";
 import { runValidate } from "../../src/features/validate/command.ts";
 import { openAccountProject } from "../support/accounts/project.ts";

@@ -1,3 +1,4 @@
+// Apply asks a person, and anything but yes sends nothing.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

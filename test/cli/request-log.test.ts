@@ -1,3 +1,4 @@
+// The log of requests never has the key.
 import { expect, test } from "vitest";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { runCommand } from "../support/command.ts";

@@ -1,3 +1,4 @@
+// serve gives an account for rehearsals, with keys of its own.
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

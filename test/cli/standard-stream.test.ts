@@ -1,3 +1,4 @@
+// An apply is not ended by a stream that cannot be written.
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { describe, expect, test } from "vitest";

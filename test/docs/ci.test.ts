@@ -1,3 +1,4 @@
+// The reference is generated, and the links and commands of the documents work.
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";

@@ -1,3 +1,4 @@
+// The policy of docs/data-protection.md finds violations.
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { policyFindings } from "../../src/core/base/model/findings.ts";

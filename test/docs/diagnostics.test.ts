@@ -1,3 +1,4 @@
+// Every code has a title, and the page has every code.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

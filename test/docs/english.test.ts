@@ -1,3 +1,4 @@
+// Our texts have no phrase that is always wrong.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// Every file and code that a document names exists.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { expect, test } from "vitest";

@@ -1,13 +1,12 @@
+// Runs docs/adopt.md: writes yaml blocks that begin with a file's name, runs console blocks, and
+// compares their output with the page. "…" on its own line matches any lines, within a line any
+// text.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Ran } from "../support/command.ts";
 import { runCommand } from "../support/command.ts";
-
-// Runs docs/adopt.md: writes yaml blocks that begin with a file's name, runs console blocks, and
-// compares their output with the page. "…" on its own line matches any lines, within a line any
-// text.
 
 interface Step {
   readonly title: string;

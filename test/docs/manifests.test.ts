@@ -1,3 +1,4 @@
+// The manifests of the documents are a valid project.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { load } from "../core/manifests/project-on-disk.ts";

@@ -1,9 +1,8 @@
+// Nothing that was removed is still named: commands, flags, keys, formats and codes. Only CHANGELOG.md may name them.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { titles } from "../../src/core/base/model/titles.ts";
-
-// Nothing that was removed is still named: commands, flags, keys, formats and codes. Only CHANGELOG.md may name them.
 
 const checked =
   /^(?:src|docs|examples|schema|templates|\.github)\/|^(?:README|SECURITY)\.md$|^action\.yml$|^Dockerfile$|^\.pre-commit-hooks\.yaml$/u;

@@ -1,10 +1,10 @@
+// The commands of the page are run as a reader would run them. UPDATE_GOLDEN=1 writes their output into the page.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { replayed } from "../support/document-session.ts";
 import { needs } from "../support/programs.ts";
 
-// The commands of the page are run as a reader would run them. UPDATE_GOLDEN=1 writes their output into the page.
 test.each(["docs/tutorial.md", "docs/recipes.md"])("%s shows what its commands print", needs("bash", "curl"), async (path) => {
   const page = readFileSync(path, "utf8");
   const made = await replayed(page);

@@ -1,3 +1,4 @@
+// The embedded service answers as the interface is documented.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startService, type TestService } from "../support/service.ts";
 import { call, createBody } from "./caller.ts";

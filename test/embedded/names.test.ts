@@ -1,3 +1,4 @@
+// Any name is an ordinary name to the embedded service.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { seedAccount } from "../../src/embedded/index.ts";
 import { startService, type TestService } from "../support/service.ts";

@@ -1,3 +1,4 @@
+// The observed form answers as the service was seen to.
 import { afterEach, describe, expect, test } from "vitest";
 import type { EmbeddedOptions } from "../../src/embedded/index.ts";
 import { startService, type TestService } from "../support/service.ts";

@@ -1,3 +1,4 @@
+// schema/openapi.json describes exactly the calls of the interface.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { startService } from "../support/service.ts";

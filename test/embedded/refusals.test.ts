@@ -1,3 +1,4 @@
+// What the embedded service refuses changes nothing.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
 import { call, createBody, type Sending } from "./caller.ts";

@@ -1,3 +1,4 @@
+// The embedded service starts with keys, counts requests and can be changed from outside.
 import { afterEach, expect, test } from "vitest";
 import { type EmbeddedService, type Exchange, seedAccount, startEmbeddedService } from "../../src/embedded/index.ts";
 import { call } from "./caller.ts";

@@ -1,3 +1,4 @@
+// The example of a fleet is valid, has the plan of its README, and matches after apply.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// The example of personal data is valid, has the plan of its README, and matches after apply.
 import { expect, test } from "vitest";
 import { policyFindings } from "../../src/core/base/model/findings.ts";
 import { byHandSteps, readySteps } from "../support/steps.ts";

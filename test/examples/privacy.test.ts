@@ -1,3 +1,4 @@
+// The example of labels and catalog is valid, has the plan of its README, and matches after apply.
 import { describe, expect, test } from "vitest";
 import { findingsOf, policyFindings } from "../../src/core/base/model/findings.ts";
 import { byHandSteps, readySteps } from "../support/steps.ts";

@@ -1,3 +1,4 @@
+// The quick start has every kind, and its demo ends well.
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,5 @@
+// Every command, in every format, with and without failures, with secrets from each source: none of
+// their bytes may be in any output.
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,9 +14,6 @@ import { sampleOf } from "../support/sample.ts";
 import { startService } from "../support/service.ts";
 import { withoutPrograms } from "../support/without-programs.ts";
 import { canaries, mixedProject } from "./mixed-project.ts";
-
-// Every command, in every format, with and without failures, with secrets from each source: none of
-// their bytes may be in any output.
 
 const secretFile = "canary-file-91e2";
 const literal = "canary-literal-ab77";

@@ -1,3 +1,5 @@
+// A service or proxy that responds with anything: plan and drift end with a message and never
+// write; apply ends with a result.
 import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request, type Server } from "node:http";
 import { tmpdir } from "node:os";
@@ -18,9 +20,6 @@ import { withoutPrograms } from "../support/without-programs.ts";
 import { fuzz, mistakesOf } from "./fuzz-run.ts";
 import { canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
 import { edited, type NodeEdit, nodeEdits, type Retyped, type TextEdit, textEdits, withNodeRetyped, withNodesEdited } from "./mutations.ts";
-
-// A service or proxy that responds with anything: plan and drift end with a message and never
-// write; apply ends with a result.
 
 const client = { timeoutSeconds: 5, retries: 0, settleSeconds: 0 };
 

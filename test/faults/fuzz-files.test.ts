@@ -1,3 +1,4 @@
+// Damaged files: whatever they contain, the run ends soon, with a message and without a write.
 import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,8 +14,6 @@ import { withoutPrograms } from "../support/without-programs.ts";
 import { fuzz, mistakesOf } from "./fuzz-run.ts";
 import { canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
 import { edited, nodeEdits, textEdits, withNodesEdited } from "./mutations.ts";
-
-// Damaged files: whatever they contain, the run ends soon, with a message and without a write.
 
 const client = { timeoutSeconds: 5, retries: 0, settleSeconds: 0, concurrency: 8 };
 let service: EmbeddedService;

@@ -1,3 +1,4 @@
+// Whatever one request or write to PostgreSQL does, a later run finishes, and nothing is created twice.
 import { describe } from "vitest";
 import { postgresOfSuite } from "../support/postgres/shared.ts";
 import { needs } from "../support/programs.ts";

@@ -1,3 +1,4 @@
+// Whatever one request or write to the records does, a later run finishes, and nothing is created twice.
 import pLimit from "p-limit";
 import { describe, expect, it } from "vitest";
 import { folderStore, gitStore } from "./machines.ts";

@@ -1,3 +1,4 @@
+// Two processes, a signal, a frozen process or a full disk lose nothing and send nothing twice.
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// Users of the library may bundle it. The bundle must run without the package.
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,8 +7,6 @@ import { build, type Format } from "esbuild";
 import { rolldown } from "rolldown";
 import { expect, test } from "vitest";
 import { builtCli, emptyFolder, quickstart, repository } from "../cli/built-cli.ts";
-
-// Users of the library may bundle it. The bundle must run without the package.
 
 const run = promisify(execFile);
 

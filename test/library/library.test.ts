@@ -1,3 +1,4 @@
+// A library function never prints and never ends the process.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -21,7 +22,6 @@ import {
 import { emptyFolder, quickstart, quickstartSecrets, repository } from "../cli/built-cli.ts";
 import { outcomes } from "../support/steps.ts";
 
-// A library function never prints and never ends the process.
 beforeEach(() => {
   for (const stream of [process.stdout, process.stderr])
     vi.spyOn(stream, "write").mockImplementation((text) => {

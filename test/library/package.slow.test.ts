@@ -1,3 +1,4 @@
+// The package can be imported by name, without its dependencies.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

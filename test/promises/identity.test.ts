@@ -1,11 +1,10 @@
+// A manifest's object is the one it says (I): what a list of the account shows is never called gone, and no command gives it up.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type AccountState, seedAccount, startEmbeddedService } from "../../src/embedded/index.ts";
 import { apply, drift, loadProject, plan } from "../../src/index.ts";
-
-// A manifest's object is the one it says (I): what a list of the account shows is never called gone, and no command gives it up.
 
 const head = { apiVersion: "dimsync/v1" };
 

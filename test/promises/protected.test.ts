@@ -1,3 +1,4 @@
+// No run ends well while what was kept once is readable (P).
 import { test } from "vitest";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";

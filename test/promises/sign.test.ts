@@ -1,3 +1,5 @@
+// What protects and what exposes is right, judged from the account alone. The words and counts of dimsync are compared with what an
+// independent reader of the account and the manifests counts; they are never taken as the truth.
 import { describe, expect, test } from "vitest";
 import type { AccountState } from "../../src/embedded/index.ts";
 import { apply, drift, eachChange, type Plan, plan, type Result, renderers, stepsOf } from "../../src/index.ts";
@@ -6,9 +8,6 @@ import { runs } from "../support/sample.ts";
 import { accountOf, columnOf, leavesOf, readableColumns, without } from "./account.ts";
 import { type InProcess, type Processes, repair, withCommandLine, withLibrary } from "./run.ts";
 import { changedBy, isKept, mirrored, mirroredWorlds, type Wanted, type World, wantedChanges, world } from "./world.ts";
-
-// What protects and what exposes is right, judged from the account alone. The words and counts of dimsync are compared with what an
-// independent reader of the account and the manifests counts; they are never taken as the truth.
 
 interface Expected {
   readonly changes: ReadonlyMap<string, Wanted>;

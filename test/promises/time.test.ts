@@ -1,3 +1,4 @@
+// One truth about time (T): what a manifest changed since the last apply is `config` and gets nobody's name, and an event is worded as what it says.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,8 +8,6 @@ import type { AccountState } from "../../src/embedded/index.ts";
 import type { Plan } from "../../src/index.ts";
 import { accountOf, columnOf } from "./account.ts";
 import { builtCli } from "./run.ts";
-
-// One truth about time (T): what a manifest changed since the last apply is `config` and gets nobody's name, and an event is worded as what it says.
 
 const dana = "dana@example.com";
 const keptEmail = "{ id: emails, match: { column: email }, set: { hashed: true } }";

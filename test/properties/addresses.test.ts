@@ -1,3 +1,5 @@
+// Adding, renaming, moving or deleting a manifest changes the address of no other object. Names of
+// manifests, live names and ids are taken from one small set, so that they collide.
 import { expect, test } from "vitest";
 import { type Address, integrationOfSchemas } from "../../src/core/base/model/address.ts";
 import type { Manifest, SchemaConfigSpec } from "../../src/core/base/model/manifest.ts";
@@ -6,9 +8,6 @@ import { schemasOf } from "../../src/core/kinds/select.ts";
 import { accountViewOf, liveIntegration, resourceOf } from "../support/accounts/view.ts";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
-
-// Adding, renaming, moving or deleting a manifest changes the address of no other object. Names of
-// manifests, live names and ids are taken from one small set, so that they collide.
 
 const names = ["orders", "shops", "a", "b", "8f1c"];
 const name = fc.constantFrom(...names);

@@ -1,3 +1,4 @@
+// After the import of any account the plan is empty, and a second import changes nothing.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,3 +1,6 @@
+// Caches, groups and memos: the key of each leaves something out, because the value does not depend on it. Each property
+// compares the result with the one that is computed for every change, column or problem alone. The names are few and the
+// members have few values, so that keys meet.
 import { expect, test } from "vitest";
 import { locatedCause } from "../../src/core/base/model/cause.ts";
 import { eachChange, newNodeChanges, withTraces } from "../../src/core/base/model/changes.ts";
@@ -43,10 +46,6 @@ import { accountViewOf, comparingRun, liveIntegration, resourceOf } from "../sup
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 import { readySteps } from "../support/steps.ts";
-
-// Caches, groups and memos: the key of each leaves something out, because the value does not depend on it. Each property
-// compares the result with the one that is computed for every change, column or problem alone. The names are few and the
-// members have few values, so that keys meet.
 
 const usual = { numRuns: runs(40, 3_000) };
 const quick = { numRuns: runs(150, 10_000) };

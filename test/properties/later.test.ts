@@ -1,3 +1,4 @@
+// A review names every edit after which an account that comes later has readable columns, or columns without a finding, that the base would not let have (R).
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -10,8 +11,6 @@ import { type AccountState, type EmbeddedService, seedAccount, startEmbeddedServ
 import { clockWithoutWaiting } from "../support/clock.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { randomOf, runs, sampleSeed } from "../support/sample.ts";
-
-// A review names every edit after which an account that comes later has readable columns, or columns without a finding, that the base would not let have (R).
 
 type Random = () => number;
 const pick = <T>(random: Random, all: readonly T[]): T => all[Math.floor(random() * all.length)] as T; // none of them is empty

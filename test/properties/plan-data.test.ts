@@ -1,3 +1,4 @@
+// Plans, reports and results are plain data, and apply of a parsed plan does what the plan says.
 import { expect, test } from "vitest";
 import { eachChange } from "../../src/core/base/model/changes.ts";
 import { canonicalJson } from "../../src/core/base/model/json/json.ts";

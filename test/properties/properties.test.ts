@@ -1,3 +1,5 @@
+// Properties over random accounts and manifests with hostile names. A failure prints its seed and
+// the smallest counterexample.
 import { expect, test } from "vitest";
 import { kindOf } from "../../src/core/base/model/address.ts";
 import { eachChange } from "../../src/core/base/model/changes.ts";
@@ -14,9 +16,6 @@ import { isInInterface } from "../support/service.ts";
 import { byHandSteps, heldSteps, outcomes, readySteps, waitingSteps } from "../support/steps.ts";
 import { accountOf, manifestsOf, type RandomAccount, randomAccount } from "./accounts.ts";
 import { canary, inOneFile, withProject } from "./run.ts";
-
-// Properties over random accounts and manifests with hostile names. A failure prints its seed and
-// the smallest counterexample.
 
 const usual = { numRuns: runs(2, 200) };
 const isWrite = ({ method }: Exchange): boolean => method !== "GET";

@@ -1,3 +1,4 @@
+// What `ci apply` sends after the merge is what the comment on the pull request showed, and whatever makes the rules of the project weaker is named there.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -10,8 +11,6 @@ import { dayIn } from "../support/clock.ts";
 import fc from "../support/fast-check.ts";
 import { runs, sampleOf } from "../support/sample.ts";
 import { readySteps } from "../support/steps.ts";
-
-// What `ci apply` sends after the merge is what the comment on the pull request showed, and whatever makes the rules of the project weaker is named there.
 
 /** What a pull request can do, and the codes of which one names it. */
 const edits = {

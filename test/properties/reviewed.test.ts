@@ -1,3 +1,4 @@
+// Renaming, moving and deleting manifests never makes a reviewed column new, or an unreviewed one reviewed.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

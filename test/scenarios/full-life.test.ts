@@ -1,11 +1,10 @@
+// An integration and a tag from their creation on: settings and protected columns in one run, changes of all of them, drift that is
+// accepted, and drift that is reverted. With each mode, the requests are counted.
 import { expect, test } from "vitest";
 import type { Plan } from "../../src/core/base/model/plan.ts";
 import { type AccountState, type EmbeddedOptions, seedAccount } from "../../src/embedded/index.ts";
 import { integrationManifest, scene, together } from "../core/apply/scene.ts";
 import { readySteps } from "../support/steps.ts";
-
-// An integration and a tag from their creation on: settings and protected columns in one run, changes of all of them, drift that is
-// accepted, and drift that is reverted. With each mode, the requests are counted.
 
 const integration = (settings: string): string => integrationManifest("returns").replace("  create:", `  settings: ${settings}\n  create:`);
 const columns = (...more: readonly string[]): string => `apiVersion: dimsync/v1

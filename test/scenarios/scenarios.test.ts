@@ -1,3 +1,5 @@
+// Each folder is a scenario: plan, apply, plan again, on the command line, against the service on
+// loopback. See README.md beside this file.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,9 +12,6 @@ import { type Ran, runCommand } from "../support/command.ts";
 import { configText, filesIn, keyVariable, writeProject } from "../support/project-folder.ts";
 import { sampleOf } from "../support/sample.ts";
 import { inForm, startService } from "../support/service.ts";
-
-// Each folder is a scenario: plan, apply, plan again, on the command line, against the service on
-// loopback. See README.md beside this file.
 
 /** scenario.yaml. Everything is optional. */
 interface Scenario {

@@ -1,3 +1,5 @@
+// Two weeks of a data team, one step after the other: 40 integrations, 3,420 columns, two accounts. Each step checks what the team
+// sees, and that no reviewed column is switched off or unhashed on the way.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,9 +12,6 @@ import { gitEnv } from "../support/git/env.ts";
 import { commitAll, git } from "../support/git/remote.ts";
 import { writeFolder } from "../support/project-folder.ts";
 import { blockedSteps, readySteps } from "../support/steps.ts";
-
-// Two weeks of a data team, one step after the other: 40 integrations, 3,420 columns, two accounts. Each step checks what the team
-// sees, and that no reviewed column is switched off or unhashed on the way.
 
 const names = [
   ...Array.from({ length: 30 }, (_, index) => `shop-shard-${String(index + 1).padStart(2, "0")}`),

@@ -1,3 +1,4 @@
+// Whatever a file or a response contains, memory and time are bounded.
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// Whoever can push to the records can forge them. They explain, and never silence a difference or a readable column.
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,8 +7,6 @@ import { runCommand } from "../support/command.ts";
 import { repositoryIn } from "../support/git/remote.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { isAll, randomOf, sampleSeed } from "../support/sample.ts";
-
-// Whoever can push to the records can forge them. They explain, and never silence a difference or a readable column.
 
 const rules = `apiVersion: dimsync/v1
 kind: SchemaConfig

@@ -1,3 +1,4 @@
+// What a pull request gives up is in its comment, first, whether or not anything is sent for it.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -5,8 +6,6 @@ import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/i
 import { dbtManifest } from "../core/columns/labels/dbt-manifest.ts";
 import { dayIn } from "../support/clock.ts";
 import { startReviewedRepository } from "./pull-request.ts";
-
-// What a pull request gives up is in its comment, first, whether or not anything is sent for it.
 
 const key = "canary-key-83";
 const config = (url: string, more: string): string => `apiVersion: dimsync/v1

@@ -1,3 +1,4 @@
+// What whoever can push a branch can try. The branch is checked out, as a CI job does it, and dimsync runs in it with the API key.
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -9,8 +10,6 @@ import { type GitHttp, gitHttp } from "../support/git/http.ts";
 import { type GitRemote, git, gitRemote } from "../support/git/remote.ts";
 import { configText, keyVariable } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
-
-// What whoever can push a branch can try. The branch is checked out, as a CI job does it, and dimsync runs in it with the API key.
 
 const apiKey = "canary-api-key";
 const env = { ...gitEnv, [keyVariable]: apiKey };

@@ -1,3 +1,4 @@
+// A pull request is compared with the branch that apply watches, as git stores it. Nothing that its author chooses replaces that.
 import { beforeAll, describe, expect, test } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
 import { git } from "../support/git/remote.ts";
@@ -5,8 +6,6 @@ import { serve } from "../support/loopback.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { sampleOf } from "../support/sample.ts";
 import { type JobEvent, startReviewedRepository } from "./pull-request.ts";
-
-// A pull request is compared with the branch that apply watches, as git stores it. Nothing that its author chooses replaces that.
 
 const key = "canary-key-82";
 let service: EmbeddedService;

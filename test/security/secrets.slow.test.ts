@@ -1,3 +1,4 @@
+// A branch is data: it does not run code, and it does not choose which secret is read or where it is sent.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -10,8 +11,6 @@ import { git } from "../support/git/remote.ts";
 import { serve } from "../support/loopback.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { startReviewedRepository } from "./pull-request.ts";
-
-// A branch is data: it does not run code, and it does not choose which secret is read or where it is sent.
 
 const key = "canary-key-81";
 let service: EmbeddedService;

@@ -1,3 +1,4 @@
+// A branch does not choose the program that a job runs with the key.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -10,8 +11,6 @@ import { ordersManifest } from "../support/orders.ts";
 import { fileNeeds } from "../support/programs.ts";
 import { sampleOf } from "../support/sample.ts";
 import { programsOfBranch } from "./hostile.ts";
-
-// A branch does not choose the program that a job runs with the key.
 
 fileNeeds("bash");
 

@@ -1,3 +1,4 @@
+// What the service answers beside the forms of the interface document, and what a run makes of it.
 import { describe, expect, it } from "vitest";
 import { isObject } from "../../../src/core/base/model/json/json.ts";
 import { type EmbeddedOptions, type StoredSchema, seedAccount } from "../../../src/embedded/index.ts";
@@ -13,8 +14,6 @@ import {
   tagManifest,
   together,
 } from "./scene.ts";
-
-// What the service answers beside the forms of the interface document, and what a run makes of it.
 
 const hashesEmail = together(
   ordersManifest,

@@ -1,3 +1,4 @@
+// --protect-only sends what protects and nothing else, and says what it holds.
 import { describe, expect, it } from "vitest";
 import { eachChange } from "../../../src/core/base/model/changes.ts";
 import { heldSteps, outcomes, readySteps } from "../../support/steps.ts";

@@ -1,11 +1,10 @@
+// An asset can't be read back, so a manifest with another name must not create it a second time.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AccountState } from "../../../src/embedded/index.ts";
 import { blockedSteps, outcomes, readySteps, unseenSteps } from "../../support/steps.ts";
 import { endings, integrationManifest, scene, together } from "./scene.ts";
-
-// An asset can't be read back, so a manifest with another name must not create it a second time.
 
 const assetNamed = (address: string, spec = "name: Vault, type: s3", more = ""): string => `
 apiVersion: dimsync/v1

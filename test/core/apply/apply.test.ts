@@ -1,3 +1,4 @@
+// Apply sends nothing if a guard refuses or something that it needs is missing.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// A create is sent once, whatever becomes of its response, and its id is recorded.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,9 +1,8 @@
+// Every write that is answered with 202, in each form of such an answer, is sent once, and its effect is read.
 import { describe, expect, it } from "vitest";
 import { seedAccount } from "../../../src/embedded/index.ts";
 import { blockedSteps, outcomes, readySteps } from "../../support/steps.ts";
 import { assetManifest, endings, instead, integrationManifest, type Meddle, scene, schemaManifest, together } from "./scene.ts";
-
-// Every write that is answered with 202, in each form of such an answer, is sent once, and its effect is read.
 
 const words = "The change is being applied";
 const forms = {

@@ -1,3 +1,4 @@
+// Apply goes on from what other runs did meanwhile, and reports each step once.
 import { expect, it, test } from "vitest";
 import { unfinishedItems } from "../../../src/core/apply/result.ts";
 import { systemClock } from "../../../src/core/base/model/runtime/clock.ts";

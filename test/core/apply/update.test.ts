@@ -1,3 +1,4 @@
+// An update is verified by what the service shows, and what it does not show is said.
 import { describe, expect, it } from "vitest";
 import { eachChange } from "../../../src/core/base/model/changes.ts";
 import { apply, loadProject } from "../../../src/index.ts";

@@ -1,3 +1,4 @@
+// An event is credited with a difference only as far as it fits.
 import { describe, expect, test } from "vitest";
 import type { AuditEntry } from "../../../src/core/base/model/live.ts";
 import type { Plan } from "../../../src/core/base/model/plan.ts";

@@ -1,3 +1,4 @@
+// The audit log is read once and whole, or said to be incomplete.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { momentOf } from "../../../src/cli/moments.ts";
 import type { AuditEntry } from "../../../src/core/base/model/live.ts";

@@ -1,3 +1,4 @@
+// A webhook gets the report, and its URL is never shown.
 import { describe, expect, test } from "vitest";
 import { dimsync } from "../../cli/built-cli.ts";
 import { runCommand } from "../../support/command.ts";

@@ -1,3 +1,4 @@
+// A notification has counts and names, and no value of the account.
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { Secret } from "../../../src/core/base/model/settings/secret.ts";

@@ -1,3 +1,4 @@
+// The fingerprint of a report differs exactly if its content differs, and its counts have no value of the account.
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { driftSummary } from "../../../src/core/drift/summary.ts";

@@ -1,3 +1,4 @@
+// Looking up all objects is linear work.
 import { expect, test } from "vitest";
 import type { LiveIntegration } from "../../../src/core/base/model/live.ts";
 import type { Manifest } from "../../../src/core/base/model/manifest.ts";

@@ -1,3 +1,6 @@
+// Adding a kind takes its folder, its schema and one line in the registry. These tests load the sources
+// with a registry that has one kind more, and use it from the command line. Its literal has the type
+// that the registry asks for: the compiler checks it with the other tests.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,10 +13,6 @@ import type { Ran } from "../../support/command.ts";
 import { configText, keyVariable, writeFolder, writeProject } from "../../support/project-folder.ts";
 import { readySteps } from "../../support/steps.ts";
 import { noteRoutes, type StoredNote } from "./new-kind/endpoints.ts";
-
-// Adding a kind takes its folder, its schema and one line in the registry. These tests load the sources
-// with a registry that has one kind more, and use it from the command line. Its literal has the type
-// that the registry asks for: the compiler checks it with the other tests.
 
 const pathTo = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 

@@ -1,11 +1,10 @@
+// The address of an integration's schemas does not depend on the SchemaConfigs that select it.
 import { expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../../src/index.ts";
 import { runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
 import { readySteps } from "../../support/steps.ts";
-
-// The address of an integration's schemas does not depend on the SchemaConfigs that select it.
 
 const shops = `apiVersion: dimsync/v1
 kind: SchemaConfig

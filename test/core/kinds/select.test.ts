@@ -1,3 +1,5 @@
+// Integrations with the same name: an account can have them, and an address must still have one
+// meaning.
 import { expect, onTestFinished, test } from "vitest";
 import type { EmbeddedOptions } from "../../../src/embedded/index.ts";
 import type { Plan, Result } from "../../../src/index.ts";
@@ -5,9 +7,6 @@ import { runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
 import { outcomes, readySteps } from "../../support/steps.ts";
-
-// Integrations with the same name: an account can have them, and an address must still have one
-// meaning.
 
 const manifests = `apiVersion: dimsync/v1
 kind: Integration

@@ -1,3 +1,4 @@
+// A message about a file outside the project says where it is.
 import { expect, test } from "vitest";
 import { outsideMessage } from "../../../src/core/manifests/boundary.ts";
 

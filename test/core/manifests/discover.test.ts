@@ -1,3 +1,4 @@
+// The manifests of a project are found, whatever its folders are called, and no file outside it is.
 import { chmodSync, symlinkSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// A problem is shown at its line and column, with an excerpt.
 import { describe, expect, test } from "vitest";
 import { makeCodeFrame, makeLocate } from "../../../src/core/manifests/locate.ts";
 import { runCommand } from "../../support/command.ts";

@@ -1,3 +1,4 @@
+// A broken file hides the problems of no other.
 import { expect, test } from "vitest";
 import { asset, testProblems } from "./problem-table.ts";
 import { headings, load, manifest } from "./project-on-disk.ts";

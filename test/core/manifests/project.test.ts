@@ -1,3 +1,4 @@
+// A project is loaded whole, and its digest changes exactly if its meaning does.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// Values are substituted in place, whatever their names.
 import { expect, test } from "vitest";
 import { read } from "../../../src/core/base/yaml/read.ts";
 import { makeEffective } from "../../../src/core/manifests/substitute.ts";

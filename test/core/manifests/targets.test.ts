@@ -1,3 +1,4 @@
+// A manifest of other targets does not exist in this one.
 import { expect, test } from "vitest";
 import { config, headings, load } from "./project-on-disk.ts";
 

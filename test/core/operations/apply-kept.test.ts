@@ -1,3 +1,4 @@
+// What an apply keeps unreadable, or finds so, is an obligation in the records until a manifest gives it up.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -6,8 +7,6 @@ import { type AccountState, seedAccount } from "../../../src/embedded/index.ts";
 import { inOneFile, type Running, withProject } from "../../properties/run.ts";
 import { recordsIn } from "../../support/records.ts";
 import { readySteps } from "../../support/steps.ts";
-
-// What an apply keeps unreadable, or finds so, is an obligation in the records until a manifest gives it up.
 
 type Columns = Readonly<Record<string, { readonly enabled?: boolean; readonly hashed?: boolean }>>;
 

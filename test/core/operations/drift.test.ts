@@ -1,3 +1,4 @@
+// Drift reads the account once, and says who changed it.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

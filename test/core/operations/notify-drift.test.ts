@@ -1,3 +1,4 @@
+// A report is notified once, and again only after a change or a failure.
 import { expect, test } from "vitest";
 import type { SecretReference } from "../../../src/core/base/model/settings/secret.ts";
 import { notifyDrift } from "../../../src/core/operations/notify-drift.ts";

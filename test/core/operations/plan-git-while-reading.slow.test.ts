@@ -1,3 +1,4 @@
+// The account is read while git is still running.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// A plan sets apart what the manifests cause and what it would undo of others.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";

@@ -1,3 +1,4 @@
+// A plan is the same on disk, in memory and after apply, whatever its size.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { eachChange } from "../../../src/core/base/model/changes.ts";

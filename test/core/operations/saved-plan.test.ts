@@ -1,3 +1,4 @@
+// A saved plan is applied as it was reviewed, once, or refused.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

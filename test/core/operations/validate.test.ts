@@ -1,3 +1,4 @@
+// validate reports each problem once, for all targets.
 import { expect, it } from "vitest";
 import { validateProject, validateProjects } from "../../../src/core/operations/validate.ts";
 import { config, headings, load, manifest } from "../manifests/project-on-disk.ts";

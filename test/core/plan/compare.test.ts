@@ -1,12 +1,11 @@
+// A unit's tree is in memory only during its comparison. Counts the trees that were returned and
+// are not compared yet, while the columns of each must also be read (the snake_case response), when
+// they could accumulate.
 import { expect, test } from "vitest";
 import type { SchemasRead } from "../../../src/core/base/model/service.ts";
 import { compare } from "../../../src/core/plan/compare.ts";
 import { accountViewOf, comparingRun, liveIntegration, resourceOf } from "../../support/accounts/view.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
-
-// A unit's tree is in memory only during its comparison. Counts the trees that were returned and
-// are not compared yet, while the columns of each must also be read (the snake_case response), when
-// they could accumulate.
 
 const shards = 60;
 const concurrency = 4;

@@ -1,3 +1,4 @@
+// The exit code of plan, drift and apply follows from the document.
 import { describe, expect, test } from "vitest";
 import type { ExitCode } from "../../../src/core/base/model/exit.ts";
 import type { Plan, Result } from "../../../src/core/base/model/plan.ts";

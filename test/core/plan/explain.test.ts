@@ -1,3 +1,4 @@
+// explain shows why a node has its value, and what would change it.
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EmbeddedOptions } from "../../../src/embedded/index.ts";
 import type { Plan } from "../../../src/index.ts";
@@ -6,7 +7,7 @@ import { configText, keyVariable, writeProject } from "../../support/project-fol
 import { startService, type TestService } from "../../support/service.ts";
 import { readySteps } from "../../support/steps.ts";
 
-// `explain` and `render --expand` on the command line, against the embedded service.
+// On the command line, against the embedded service.
 
 const manifests = `apiVersion: dimsync/v1
 kind: Integration

@@ -1,3 +1,4 @@
+// A problem of many integrations is one.
 import { expect, test } from "vitest";
 import type { Problem } from "../../../src/core/base/model/problem.ts";
 import { groupProblems } from "../../../src/core/plan/group-problems.ts";

@@ -1,3 +1,4 @@
+// Each item has the id of its place, and numbering is linear work.
 import { expect, test } from "vitest";
 import type { DraftItem } from "../../../src/core/base/model/plan.ts";
 import type { SourceLocation } from "../../../src/core/base/model/problem.ts";

@@ -1,3 +1,4 @@
+// An object that one read does not show is not gone because of it.
 import { describe, expect, it } from "vitest";
 import { blockedSteps, byHandSteps, readySteps } from "../../support/steps.ts";
 import { endings, instead, integrationManifest, type Meddle, scene } from "../apply/scene.ts";

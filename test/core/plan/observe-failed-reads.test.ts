@@ -1,3 +1,4 @@
+// A failed read is one error with its cause, and what could be read is compared.
 import { describe, expect, it } from "vitest";
 import type { Result } from "../../../src/core/base/model/plan.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";

@@ -1,3 +1,4 @@
+// A bound manifest keeps its object, and one that selects another one is blocked.
 import { describe, expect, it } from "vitest";
 import { blockedSteps, readySteps } from "../../support/steps.ts";
 import { assetManifest, ordersManifest, scene, schemaManifest, together } from "../apply/scene.ts";

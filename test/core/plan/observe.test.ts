@@ -1,3 +1,4 @@
+// A list that may be incomplete never causes a create.
 import { describe, expect, it } from "vitest";
 import type { AccountState, EmbeddedOptions } from "../../../src/embedded/index.ts";
 import { seedAccount } from "../../../src/embedded/index.ts";

@@ -1,3 +1,4 @@
+// A difference is drift or caused by the manifests, and unknown if git cannot say which.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

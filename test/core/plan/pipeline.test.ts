@@ -1,3 +1,4 @@
+// A plan and a drift report have everything that the account and the manifests say.
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { unmanagedObjects } from "../../../src/core/base/model/plan.ts";

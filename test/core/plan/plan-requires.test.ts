@@ -1,3 +1,4 @@
+// An item waits for what it requires, and what protects does not.
 import { describe, expect, test } from "vitest";
 import type { DraftItem } from "../../../src/core/base/model/plan.ts";
 import { blockedSteps, readySteps, waitingSteps } from "../../support/steps.ts";

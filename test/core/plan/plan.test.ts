@@ -1,3 +1,4 @@
+// A plan is in the order in which it is sent, and blocks what depends on what is blocked.
 import { describe, expect, test } from "vitest";
 import type { Deferred, DraftItem } from "../../../src/core/base/model/plan.ts";
 import { blockedSteps, byHandSteps, readySteps, waitingSteps } from "../../support/steps.ts";

@@ -1,3 +1,4 @@
+// Of each item only what protects is left, and the rest is held.
 import { describe, expect, test } from "vitest";
 import type { Deferred, DraftFacts, DraftItem } from "../../../src/core/base/model/plan.ts";
 import { emptyDiff } from "../../../src/core/kinds/kind.ts";

@@ -1,3 +1,4 @@
+// A create whose response was lost is found by its natural key, or stays open.
 import { expect, test } from "vitest";
 import type { Bindings } from "../../../src/core/base/model/address.ts";
 import type { LiveIntegration } from "../../../src/core/base/model/live.ts";

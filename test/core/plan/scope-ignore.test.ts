@@ -1,3 +1,4 @@
+// What is ignored is neither compared nor sent, until its day.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { objectAddress } from "../../../src/core/base/model/address.ts";
 import { eachChange } from "../../../src/core/base/model/changes.ts";

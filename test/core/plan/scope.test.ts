@@ -1,3 +1,4 @@
+// --only and --exclude select items, and what these need is compared too.
 import { describe, expect, test } from "vitest";
 import { objectAddress } from "../../../src/core/base/model/address.ts";
 import { kindNamed } from "../../../src/core/kinds/index.ts";

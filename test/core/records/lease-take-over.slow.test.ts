@@ -1,3 +1,4 @@
+// A lease is waited for, or taken over from a run that has ended, in every store.
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openGitRecords } from "../../../src/core/records/git/index.ts";

@@ -1,3 +1,4 @@
+// A plan file is read as it was written, or refused.
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

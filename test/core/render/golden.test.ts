@@ -1,3 +1,4 @@
+// Each document looks as the file in this folder, in every format.
 import { expect, test } from "vitest";
 import { stepsOf } from "../../../src/core/base/model/plan.ts";
 import { type Document, type Format, type RenderOptions, renderers } from "../../../src/core/render/index.ts";

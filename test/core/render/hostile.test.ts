@@ -1,3 +1,4 @@
+// No name of the account can be mistaken for text of dimsync, in any format.
 import { parse as parseCsv } from "csv-parse/sync";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";

@@ -1,3 +1,4 @@
+// A new section is a value that the report makes. No layout knows it.
 import { expect, test } from "vitest";
 import { code, name, type Section, word } from "../../../src/core/render/blocks.ts";
 import { markupOf } from "../../../src/core/render/html/html.ts";
@@ -8,7 +9,6 @@ import { reportOf } from "../../../src/core/render/report.ts";
 import { drawHuman } from "../../../src/core/render/terminal/index.ts";
 import { fullPlan } from "./full-plan.ts";
 
-// A new section is a value that the report makes. No layout knows it.
 const hostile = "<b>|`\u202e";
 const section: Section = {
   ...{ id: "stale-connections", title: "Stale connections", count: 1, part: "work" },

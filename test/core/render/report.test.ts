@@ -1,3 +1,4 @@
+// A report counts each change once, the most important ones first, and says what to do.
 import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../../src/core/base/model/findings.ts";
 import type { Plan, ReadyStep } from "../../../src/core/base/model/plan.ts";

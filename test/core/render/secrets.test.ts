@@ -1,3 +1,4 @@
+// A secret is shown as its source, in every format.
 import { expect, test } from "vitest";
 import { Secret } from "../../../src/core/base/model/settings/secret.ts";
 import { type Format, renderers } from "../../../src/core/render/index.ts";

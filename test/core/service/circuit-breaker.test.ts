@@ -1,3 +1,4 @@
+// A refused key or host ends the requests, instead of each one failing alone.
 import { expect, test } from "vitest";
 import { integrations, tags, users } from "../../../src/core/kinds/lists.ts";
 import type { CallReport } from "../../../src/core/service/request.ts";

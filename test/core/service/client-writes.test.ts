@@ -1,3 +1,4 @@
+// A write is sent once, and its outcome is known or said to be unknown.
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { SendableRequest } from "../../../src/core/base/model/service.ts";

@@ -1,3 +1,4 @@
+// The key goes to the service only, and what comes back is bounded.
 import { inspect } from "node:util";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// A list is read whole, or known to be short.
 import { describe, expect, test } from "vitest";
 import { tags as list } from "../../../src/core/kinds/lists.ts";
 import { json, serve } from "../../support/loopback.ts";

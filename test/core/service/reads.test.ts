@@ -1,3 +1,4 @@
+// A response is decoded as documented, or refused with the pointer.
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../../src/core/base/model/errors.ts";
 import { own } from "../../../src/core/base/model/json/json.ts";

@@ -1,3 +1,4 @@
+// A read is tried again when that helps, with waits that grow.
 import { setImmediate as nextTurn, setTimeout as sleepFor } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { tags, users } from "../../../src/core/kinds/lists.ts";

@@ -1,3 +1,4 @@
+// Requests in flight follow what the service can take.
 import { expect, test } from "vitest";
 import { type Backpressure, createThrottle, type Throttle } from "../../../src/core/service/throttle.ts";
 

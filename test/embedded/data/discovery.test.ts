@@ -1,3 +1,4 @@
+// A new integration discovers what its source has, when the options say.
 import { afterEach, describe, expect, test } from "vitest";
 import type { EmbeddedOptions, SchemaMap } from "../../../src/embedded/index.ts";
 import { startService, type TestService } from "../../support/service.ts";

@@ -1,3 +1,4 @@
+// The account's file is written before the response, and nobody else can read it.
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

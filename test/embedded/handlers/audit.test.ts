@@ -1,3 +1,4 @@
+// The embedded audit log has pages, filters and refusals as documented.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AuditRecord, type EmbeddedService, seedAccount, startEmbeddedService } from "../../../src/embedded/index.ts";
 import { call } from "../caller.ts";

@@ -1,3 +1,4 @@
+// The embedded console does what a person can do, and audits it.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startService, type TestService } from "../../support/service.ts";
 import { call } from "../caller.ts";

@@ -1,3 +1,4 @@
+// A fault of the embedded service happens to the requests that it names.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseFault } from "../../../src/embedded/http/faults.ts";
 import { type EmbeddedService, type Exchange, startEmbeddedService } from "../../../src/embedded/index.ts";

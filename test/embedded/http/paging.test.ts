@@ -1,3 +1,4 @@
+// The embedded lists have the pages that the options say.
 import { afterEach, expect, test } from "vitest";
 import type { PagingStyle } from "../../../src/embedded/index.ts";
 import { startService, type TestService } from "../../support/service.ts";

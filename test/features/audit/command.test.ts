@@ -1,3 +1,4 @@
+// audit refuses a time range that it cannot read.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runAudit } from "../../../src/features/audit/command.ts";
 import type { AuditFlags } from "../../../src/features/audit/index.ts";

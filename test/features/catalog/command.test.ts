@@ -1,3 +1,4 @@
+// New and gone columns are in plan and drift until someone accepts them.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";

@@ -1,3 +1,6 @@
+// A change from the pull request to the report of drift. Only GitHub is replaced, and in most jobs
+// npm: the package is packed and installed, the scripts are those of the action and the workflows, git
+// has a bare remote, and the service runs.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -14,10 +17,6 @@ import { returnsManifest } from "../../support/returns.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { startGithub } from "./github-stand-in.ts";
 import { installedOnce, type Job, packedPackage, type Rehearsal, runJob, runWritten, startRepository, ways } from "./rehearsal-job.ts";
-
-// A change from the pull request to the report of drift. Only GitHub is replaced, and in most jobs
-// npm: the package is packed and installed, the scripts are those of the action and the workflows, git
-// has a bare remote, and the service runs.
 
 fileNeeds("bash");
 

@@ -1,3 +1,4 @@
+// `dimsync ci` in a checkout with a bare remote, for two protected targets that are separate accounts.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,8 +14,6 @@ import { ordersManifest } from "../../support/orders.ts";
 import { writeProject } from "../../support/project-folder.ts";
 import { outputsIn } from "./action-runner.ts";
 import { githubToken, startGithub } from "./github-stand-in.ts";
-
-// `dimsync ci` in a checkout with a bare remote, for two protected targets that are separate accounts.
 
 const ofRepository = { repository: { default_branch: "main" } };
 

@@ -1,3 +1,4 @@
+// The comment on a pull request is one, updated in place, whatever fails.
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../src/core/base/model/plan.ts";
 import type { Clock } from "../../../src/core/base/model/runtime/clock.ts";

@@ -1,3 +1,5 @@
+// gitlab-ci-local checks the template against GitLab's JSON Schema, evaluates its rules, and runs its
+// scripts as GitLab's runner does.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -12,9 +14,6 @@ import { writeProject } from "../../support/project-folder.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { type GitlabIssue, type GitlabNote, gitlabToken, startGitlab } from "./gitlab-stand-in.ts";
 import { installedOnce, packedPackage, startRepository } from "./rehearsal-job.ts";
-
-// gitlab-ci-local checks the template against GitLab's JSON Schema, evaluates its rules, and runs its
-// scripts as GitLab's runner does.
 
 fileNeeds("bash");
 

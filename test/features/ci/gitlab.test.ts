@@ -1,3 +1,4 @@
+// Comments and issues of GitLab are created, updated and closed once.
 import { expect, test } from "vitest";
 import { openRest } from "../../../src/core/operations/forge/rest.ts";
 import { upsertComment } from "../../../src/features/ci/comments.ts";

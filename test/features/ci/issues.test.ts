@@ -1,3 +1,4 @@
+// Drift has one issue for each target, updated in place and closed.
 import { expect, test } from "vitest";
 import { defined } from "../../../src/core/base/model/json/json.ts";
 import type { Attribution, Plan } from "../../../src/core/base/model/plan.ts";

@@ -1,3 +1,4 @@
+// A job on main applies, undoes drift, and comments on what it merged.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,3 +1,4 @@
+// Records are pushed with the token of the job.
 import { expect, onTestFinished, test } from "vitest";
 import { openGitRecords } from "../../../src/core/records/git/index.ts";
 import { initGitRecords } from "../../../src/core/records/git/init.ts";

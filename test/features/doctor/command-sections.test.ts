@@ -1,3 +1,4 @@
+// doctor shows each check with what to do.
 import { describe, expect, test } from "vitest";
 import { sectionsText } from "../../../src/core/render/terminal/blocks.ts";
 import { doctorSections } from "../../../src/features/doctor/command.ts";

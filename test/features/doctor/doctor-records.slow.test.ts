@@ -1,3 +1,4 @@
+// doctor finds what is wrong with the records, and writes nothing.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";

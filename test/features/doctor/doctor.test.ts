@@ -1,3 +1,4 @@
+// doctor reports each cause once, and sends only GET.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

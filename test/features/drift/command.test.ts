@@ -1,3 +1,4 @@
+// audit and drift --resolve print what was found and what was edited.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

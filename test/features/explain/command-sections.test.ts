@@ -1,3 +1,4 @@
+// explain prints rules, live state, change, request and audit log.
 import { describe, expect, test } from "vitest";
 import { sectionsText } from "../../../src/core/render/terminal/blocks.ts";
 import { explainSections } from "../../../src/features/explain/command.ts";

@@ -1,3 +1,4 @@
+// An import takes the names that manifests already have.
 import { expect, test } from "vitest";
 import { nameAll, slugOf } from "../../../src/features/import/adopt.ts";
 

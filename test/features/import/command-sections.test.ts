@@ -1,3 +1,4 @@
+// import prints each file, id, note and failure.
 import { describe, expect, test } from "vitest";
 import { sectionsText } from "../../../src/core/render/terminal/blocks.ts";
 import { importSections } from "../../../src/features/import/command.ts";

@@ -1,3 +1,4 @@
+// A second import adds what is new, and changes nothing that a manifest covers.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AccountState, SchemaMap } from "../../../src/embedded/index.ts";
 import { runDrift } from "../../../src/features/drift/command.ts";

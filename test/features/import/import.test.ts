@@ -1,3 +1,4 @@
+// After an import the plan is empty, and nothing is written that was not shown.
 import { readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// New and changed documents are written at their places.
 import { expect, test } from "vitest";
 import { documentRanges } from "../../../src/core/base/yaml/document-ranges.ts";
 import { createFileSet } from "../../../src/features/import/writer.ts";

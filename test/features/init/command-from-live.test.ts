@@ -1,3 +1,4 @@
+// init --from-live makes a project whose plan is empty.
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

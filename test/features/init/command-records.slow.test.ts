@@ -1,3 +1,4 @@
+// init creates the records in the remote, once.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// init writes the jobs of the project, and nothing twice.
 import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// A refused key is said once, and nothing is claimed about the account.
 import { expect, test } from "vitest";
 import { startEmbeddedService } from "../../../src/embedded/index.ts";
 import { quickstart } from "../../cli/built-cli.ts";

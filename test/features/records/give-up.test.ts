@@ -1,3 +1,4 @@
+// A person can give up what is kept, and the records say who did.
 import { describe, expect, test } from "vitest";
 import { type KeptSchemas, type KeptTable, keptById, keptJson } from "../../../src/core/base/model/kept.ts";
 import type { NodePath } from "../../../src/core/base/model/nodes.ts";

@@ -1,3 +1,4 @@
+// Records move between all stores, and nothing is created again because of it.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,3 +1,4 @@
+// records show prints the store, the lease, unknown creates and ids.
 import { describe, expect, test } from "vitest";
 import { sectionsText } from "../../../src/core/render/terminal/blocks.ts";
 import { recordsSections, type ShownRecords } from "../../../src/features/records/records-command.ts";

@@ -1,3 +1,4 @@
+// Records can be moved, locked and restored, and a lease is ended only by a person.
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,3 +1,4 @@
+// A person says what became of a create, and never while a process may still send it.
 import { describe, expect, it } from "vitest";
 import { machines } from "../../core/records/git/git-project.ts";
 import { begun } from "../../core/records/git/git-store.ts";

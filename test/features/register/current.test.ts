@@ -1,3 +1,4 @@
+// The command with the seeded account of the embedded service.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -5,8 +6,6 @@ import type { RegisterRow } from "../../../src/features/register/current.ts";
 import { dayIn } from "../../support/clock.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
 import { writeProject } from "../../support/project-folder.ts";
-
-// The command with the seeded account of the embedded service.
 
 const personal = `apiVersion: dimsync/v1
 kind: Classification

@@ -1,3 +1,4 @@
+// The register fits a terminal, and is CSV as RFC 4180 says.
 import { expect, test } from "vitest";
 import { registerCsv, registerText, sourcePath } from "../../../src/features/register/render.ts";
 import { registerOf, rows } from "./registers.ts";

@@ -1,3 +1,4 @@
+// The base of a review is read as git stores it, from the branch of the remote.
 import { existsSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

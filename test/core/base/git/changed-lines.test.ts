@@ -1,3 +1,4 @@
+// The lines that a pull request touches are known, whatever its files are called.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

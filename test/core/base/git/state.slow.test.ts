@@ -1,3 +1,4 @@
+// git that does not respond never holds a command up.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";

@@ -1,3 +1,4 @@
+// A tree is clean only if the files of the project are those of the commit.
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";

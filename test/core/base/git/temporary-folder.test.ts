@@ -1,3 +1,4 @@
+// Temporary folders of killed runs are removed, and no others.
 import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test, vi } from "vitest";

@@ -1,3 +1,4 @@
+// A tunnel through a proxy does not show the key, and a certificate is checked.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

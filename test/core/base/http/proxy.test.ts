@@ -1,3 +1,4 @@
+// Requests use the proxy of the environment, and no untrusted connection is used.
 import type { Socket } from "node:net";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { describe, expect, test } from "vitest";

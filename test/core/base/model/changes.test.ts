@@ -1,3 +1,4 @@
+// The changes of an item are plain data, one entry for all that have the same facts.
 import { describe, expect, test } from "vitest";
 import { changeCount, eachChange, mergeEqual, newNodeChanges, withTraces } from "../../../../src/core/base/model/changes.ts";
 import { type NodePath, nodePointer } from "../../../../src/core/base/model/nodes.ts";

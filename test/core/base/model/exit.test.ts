@@ -1,3 +1,4 @@
+// Of several exit codes, the most serious one counts.
 import { describe, expect, it } from "vitest";
 import { combineExits, type ExitCode } from "../../../../src/core/base/model/exit.ts";
 

@@ -1,3 +1,4 @@
+// Obligations: what is stored of them comes back as it was, and only a decision ends one.
 import { expect, test } from "vitest";
 import {
   type KeepingNodes,
@@ -9,8 +10,6 @@ import {
   newNames,
   withoutPlanned,
 } from "../../../../src/core/base/model/kept.ts";
-
-// Obligations: what is stored of them comes back as it was, and only a decision ends one.
 
 const [monday, tuesday] = ["2026-11-02T08:00:00.000Z", "2026-11-03T08:00:00.000Z"];
 const hashed = (...columns: readonly string[]): KeepingNodes => ({ as: "hashed", by: "SchemaConfig/pii", isKept: true, columns });

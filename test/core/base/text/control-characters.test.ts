@@ -1,3 +1,4 @@
+// Visible text stays as it is in JSON.
 import { expect, test } from "vitest";
 import { visible } from "../../../../src/core/base/text/control-characters.ts";
 import fc, { anyCodePoint } from "../../../support/fast-check.ts";

@@ -1,3 +1,4 @@
+// Counts and times are in words, and a list says what it leaves out.
 import { expect, test } from "vitest";
 import { counted, durationText } from "../../../../src/core/base/text/counts.ts";
 import { andMore } from "../../../../src/core/base/text/lists.ts";

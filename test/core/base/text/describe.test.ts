@@ -1,3 +1,4 @@
+// A rule is named in sentences as its author named it.
 import { expect, test } from "vitest";
 import { ruleText } from "../../../../src/core/base/text/describe.ts";
 

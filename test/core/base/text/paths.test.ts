@@ -1,3 +1,4 @@
+// Paths are printed in the form in which users write them.
 import { describe, expect, test } from "vitest";
 import { wholePath } from "../../../../src/core/base/text/paths.ts";
 

@@ -1,3 +1,4 @@
+// A printed command line survives a shell, whatever the names in it.
 import { describe, expect, test } from "vitest";
 import { forTarget, shellWord, withFlags } from "../../../../src/core/base/text/shell.ts";
 

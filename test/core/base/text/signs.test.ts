@@ -1,3 +1,4 @@
+// Errors come first, in their own order.
 import { expect, test } from "vitest";
 import { errorsFirst } from "../../../../src/core/base/text/signs.ts";
 

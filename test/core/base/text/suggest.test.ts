@@ -1,3 +1,4 @@
+// A similar name is suggested as it must be written in YAML.
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { didYouMean, nearest } from "../../../../src/core/base/text/suggest.ts";

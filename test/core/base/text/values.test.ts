@@ -1,3 +1,4 @@
+// A value is shown so that it can be recognised and pasted, and a secret is not.
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { isObject, type JsonValue } from "../../../../src/core/base/model/json/json.ts";

@@ -1,3 +1,4 @@
+// Text is as wide as a terminal shows it.
 import { expect, test } from "vitest";
 import { widthOf } from "../../../../src/core/base/text/width.ts";
 

@@ -1,3 +1,4 @@
+// An edit changes the values that it names and nothing else, or is refused.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

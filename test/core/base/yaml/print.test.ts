@@ -1,3 +1,4 @@
+// Any value can be printed as YAML and read back.
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { blockLines, inlineYaml } from "../../../../src/core/base/yaml/print.ts";

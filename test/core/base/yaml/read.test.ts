@@ -1,3 +1,4 @@
+// YAML is read with bounded work, and what is wrong in it is named with its place.
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { canonicalJson, type JsonValue } from "../../../../src/core/base/model/json/json.ts";

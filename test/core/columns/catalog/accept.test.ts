@@ -1,3 +1,4 @@
+// Accepting columns reviews what it names, and nothing else.
 import { describe, expect, test } from "vitest";
 import { type Acceptance, acceptColumns } from "../../../../src/core/columns/catalog/accept.ts";
 import { type ReviewedById, reviewedIn } from "../../../../src/core/columns/catalog/blocks.ts";

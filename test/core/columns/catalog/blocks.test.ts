@@ -1,3 +1,4 @@
+// The catalog is as short as its columns allow, and does not depend on any order.
 import { describe, expect, test } from "vitest";
 import type { Tables } from "../../../../src/core/columns/catalog/blocks.ts";
 import { catalogText, type ReviewedById, reviewedIn } from "../../../../src/core/columns/catalog/blocks.ts";

@@ -1,3 +1,4 @@
+// A catalog file means what it says, and its problems are reported all at once.
 import { expect, test } from "vitest";
 import { catalogText, reviewedIn } from "../../../../src/core/columns/catalog/blocks.ts";
 import { readCatalog } from "../../../../src/core/columns/catalog/file.ts";

@@ -1,3 +1,4 @@
+// A column is new until the catalog has it, and known under the id of its integration.
 import { describe, expect, test } from "vitest";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
 import { type CatalogBlock, reviewedIn } from "../../../../src/core/columns/catalog/blocks.ts";

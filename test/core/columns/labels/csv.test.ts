@@ -1,3 +1,4 @@
+// A CSV file labels the columns that it names, or is refused with the line.
 import { describe, expect, test } from "vitest";
 import { readCsvLabels } from "../../../../src/core/columns/labels/csv.ts";
 

@@ -1,11 +1,10 @@
+// A large dbt project has a manifest of 100 MB. Most of it are models, which dimsync does not need.
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { writeProject } from "../../../support/project-folder.ts";
 import { dbtManifest } from "./dbt-manifest.ts";
-
-// A large dbt project has a manifest of 100 MB. Most of it are models, which dimsync does not need.
 
 const megabytes = 100;
 const limitMiB = 600;

@@ -1,3 +1,4 @@
+// A dbt manifest labels the columns of its sources, or is refused with the place.
 import { describe, expect, test } from "vitest";
 import type { DbtSource } from "../../../../src/core/base/model/manifest.ts";
 import { readDbtLabels } from "../../../../src/core/columns/labels/dbt.ts";

@@ -1,3 +1,4 @@
+// What users see of labels, with the seeded account of the embedded service.
 import { beforeEach, describe, expect, test } from "vitest";
 import { policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Plan } from "../../../../src/index.ts";
@@ -5,8 +6,6 @@ import { type Ran, runCommand } from "../../../support/command.ts";
 import { writeProject } from "../../../support/project-folder.ts";
 import { readySteps } from "../../../support/steps.ts";
 import { dbtManifest } from "./dbt-manifest.ts";
-
-// What users see of labels, with the seeded account of the embedded service.
 
 const manifests = {
   "dimsync.yaml":

@@ -1,3 +1,4 @@
+// The labels of a project are those of its Classifications and of the files that they name.
 import { describe, expect, test } from "vitest";
 import { config, headings, load, manifest } from "../../manifests/project-on-disk.ts";
 import { dbtManifest } from "./dbt-manifest.ts";

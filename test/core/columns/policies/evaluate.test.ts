@@ -1,3 +1,4 @@
+// A policy finds every column that violates it, before and after the plan, and reads no column that it does not check.
 import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../../../src/core/base/model/findings.ts";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";

@@ -1,3 +1,4 @@
+// A literal entry that violates a policy is found without the account.
 import { describe, expect, test } from "vitest";
 import type { PolicySpec, SchemaConfigSpec, SchemaTree } from "../../../../src/core/base/model/manifest.ts";
 import { literalProblems } from "../../../../src/core/columns/policies/offline.ts";

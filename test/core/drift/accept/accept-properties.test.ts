@@ -1,3 +1,4 @@
+// After drift is accepted nothing differs, and every comment and variable is still there.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,3 +1,4 @@
+// Drift is reported with who caused it, and accepted in the manifests of the team.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,3 +1,4 @@
+// An asset is created once, updated where it can be, and its secrets are never compared by value.
 import { describe, expect, test } from "vitest";
 import type { Binding } from "../../../../src/core/base/model/address.ts";
 import type { AssetSpec, Manifest } from "../../../../src/core/base/model/manifest.ts";

@@ -1,3 +1,4 @@
+// An integration is found before it is created, and what a request cannot change is a manual step.
 import { describe, expect, test } from "vitest";
 import type { Binding } from "../../../../src/core/base/model/address.ts";
 import type { LiveIntegration } from "../../../../src/core/base/model/live.ts";

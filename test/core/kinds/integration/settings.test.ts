@@ -1,3 +1,4 @@
+// Settings are requests only with the switch on, and otherwise manual steps.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { LiveIntegration } from "../../../../src/core/base/model/live.ts";

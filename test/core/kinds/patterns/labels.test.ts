@@ -1,3 +1,4 @@
+// A column has the labels of every source that names it, and a rule takes the first one.
 import { describe, expect, test } from "vitest";
 import type { ColumnLabels, LabelledColumn, LabelPatterns } from "../../../../src/core/base/model/labels.ts";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";

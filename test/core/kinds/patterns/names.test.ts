@@ -1,3 +1,4 @@
+// A pattern matches exactly what trying every possibility matches, in bounded time.
 import { describe, expect, test } from "vitest";
 import { compileGlob, foldLetter } from "../../../../src/core/kinds/patterns/glob.ts";
 import { nameMatcher, namePatterns, namesMatcher } from "../../../../src/core/kinds/patterns/names.ts";

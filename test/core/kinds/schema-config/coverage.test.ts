@@ -1,10 +1,9 @@
+// Columns cost a request for each table, so only the necessary ones are read.
 import { expect, test } from "vitest";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
 import type { SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
 import { tablesToRead, unmanagedTables } from "../../../../src/core/kinds/schema-config/coverage.ts";
 import { config, rulesOf, schema, table } from "./fleet.ts";
-
-// Columns cost a request for each table, so only the necessary ones are read.
 
 const live: LiveSchemas = {
   public: schema({ orders: table(undefined), users: table(undefined, { syncMode: "full" }), off: table(undefined, { enabled: false }) }),

@@ -1,3 +1,4 @@
+// Rules with labels set the columns that have them, and each change names the label and its source.
 import { describe, expect, test } from "vitest";
 import type { ColumnLabels, LabelledColumn } from "../../../../src/core/base/model/labels.ts";
 import type { SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";

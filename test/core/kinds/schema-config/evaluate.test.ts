@@ -1,3 +1,4 @@
+// Rules, literal entries, ignore and unmatched decide each node as the documentation says.
 import { describe, expect, test } from "vitest";
 import { eachChange } from "../../../../src/core/base/model/changes.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../../src/core/base/model/manifest.ts";

@@ -1,3 +1,4 @@
+// explain resolves a SchemaConfig to the tree that it manages.
 import { expect, test } from "vitest";
 import type { Manifest, SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
 import { evaluate } from "../../../../src/core/kinds/schema-config/evaluate.ts";

@@ -1,3 +1,4 @@
+// What concerns all integrations of a SchemaConfig is reported once.
 import { expect, test } from "vitest";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
 import { compare } from "../../../../src/core/plan/compare.ts";

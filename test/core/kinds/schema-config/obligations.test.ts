@@ -1,3 +1,4 @@
+// What became of the kept nodes of one integration: each row changes one thing of an account in which all of them hold.
 import { describe, expect, test } from "vitest";
 import { type KeptIntegration, type KeptTable, namesDigest } from "../../../../src/core/base/model/kept.ts";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
@@ -9,8 +10,6 @@ import { obligationsOf, readableElsewhere } from "../../../../src/core/kinds/sch
 import type { SchemaConfigUnit } from "../../../../src/core/kinds/schema-config/units.ts";
 import { withIdentities } from "../../../../src/core/kinds/select.ts";
 import { accountViewOf, column, config, schema, table } from "./fleet.ts";
-
-// What became of the kept nodes of one integration: each row changes one thing of an account in which all of them hold.
 
 const hash = (...names: readonly string[]) => ({ match: { column: names }, set: { hashed: true } });
 const open = (...names: readonly string[]) => ({ match: { column: names }, set: { hashed: false } });

@@ -1,3 +1,4 @@
+// The PATCHes of a plan have every difference and nothing else, in bodies of a bounded size.
 import { describe, expect, test } from "vitest";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
 import type { SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";

@@ -1,3 +1,4 @@
+// What a SchemaConfig asks for and cannot have is a problem at its line.
 import { describe, expect, test } from "vitest";
 import type { Manifest, RuleSetSpec, SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
 import { ruleProblems } from "../../../../src/core/kinds/schema-config/compiled-config.ts";

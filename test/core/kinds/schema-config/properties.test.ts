@@ -1,3 +1,4 @@
+// For any rules and any account, evaluation is what the documentation says.
 import { describe, expect, test } from "vitest";
 import { fromPointer } from "../../../../src/core/base/model/json/pointer.ts";
 import type { LiveSchemas, LiveTable } from "../../../../src/core/base/model/live.ts";

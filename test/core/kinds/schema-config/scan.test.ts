@@ -1,3 +1,4 @@
+// A scan answers each question as if it were asked alone.
 import { expect, test } from "vitest";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
 import type { NodePath } from "../../../../src/core/base/model/nodes.ts";

@@ -1,3 +1,4 @@
+// A tag and its relations are what its manifest says, and foreign relations stay unless it is exclusive.
 import { describe, expect, test } from "vitest";
 import type { Manifest, TagSpec } from "../../../../src/core/base/model/manifest.ts";
 import { kindNamed } from "../../../../src/core/kinds/index.ts";

@@ -1,3 +1,4 @@
+// Every setting of dimsync.yaml and of the environment counts as documented, or is refused at its line.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ProblemsError } from "../../../../src/core/base/model/errors.ts";

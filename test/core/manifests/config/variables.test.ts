@@ -1,3 +1,4 @@
+// A variable is a value, never a key, a secret or what decides what is protected.
 import { describe, expect, test } from "vitest";
 import type { LoadOptions } from "../../../../src/core/manifests/project.ts";
 import { config, headings, load as loadAll, manifest, resource } from "../project-on-disk.ts";

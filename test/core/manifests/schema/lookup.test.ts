@@ -1,3 +1,4 @@
+// The schemas describe every property, under the addresses that editors use.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { isObject } from "../../../../src/core/base/model/json/json.ts";

@@ -1,3 +1,4 @@
+// An unknown key has a message that names the right one.
 import { asset, integration, mysql, shops, testProblems } from "../problem-table.ts";
 import { manifest } from "../project-on-disk.ts";
 

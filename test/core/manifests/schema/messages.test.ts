@@ -1,3 +1,4 @@
+// A wrong value has a message that says what is expected.
 import { expect, test } from "vitest";
 import { asset, integration, mysql, shops, testProblems } from "../problem-table.ts";
 import { load, manifest } from "../project-on-disk.ts";

@@ -1,3 +1,4 @@
+// Secrets are read late, once, and never quoted.
 import { describe, expect, test } from "vitest";
 import { type SecretReference, type SecretSource, secretKey } from "../../../../src/core/base/model/settings/secret.ts";
 import { resolveSecrets } from "../../../../src/core/manifests/secrets/resolve.ts";

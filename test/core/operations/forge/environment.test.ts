@@ -1,3 +1,4 @@
+// A job of GitHub or GitLab is known by what its environment says.
 import { describe, expect, test } from "vitest";
 import { readCiEnvironment } from "../../../../src/core/operations/forge/environment.ts";
 import { writeProject } from "../../../support/project-folder.ts";

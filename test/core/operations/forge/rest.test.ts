@@ -1,3 +1,4 @@
+// A call to the forge is repeated only if that is safe, and fails with the reason.
 import { describe, expect, test } from "vitest";
 import { openRest, type RestOptions } from "../../../../src/core/operations/forge/rest.ts";
 import { type GithubStandIn, githubToken, startGithub } from "../../../features/ci/github-stand-in.ts";

@@ -1,3 +1,4 @@
+// The workflows that init writes run on the forge, and give no key to code of a branch.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// An entry of allow lifts the guard that it names, and nothing else.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

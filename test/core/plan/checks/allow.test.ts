@@ -1,3 +1,4 @@
+// An entry of allow covers what its address and its day say.
 import { expect, test } from "vitest";
 import type { AllowEntry } from "../../../../src/core/base/model/settings/config.ts";
 import { allowances } from "../../../../src/core/plan/checks/allow.ts";

@@ -1,3 +1,4 @@
+// What leaves a selector by a rename in the account is drift, and stays drift.
 import { describe, expect, it } from "vitest";
 import type { Plan } from "../../../../src/core/base/model/plan.ts";
 import { byHandSteps } from "../../../support/steps.ts";

@@ -1,3 +1,4 @@
+// Every exemption that is used, unused or ends soon is in the plan.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Plan } from "../../../../src/index.ts";

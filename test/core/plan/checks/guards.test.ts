@@ -1,3 +1,4 @@
+// A guard refuses above its limit, names what it counts, and is lifted by name only.
 import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../../../src/core/base/model/findings.ts";
 import { defined } from "../../../../src/core/base/model/json/json.ts";

@@ -1,3 +1,4 @@
+// What is kept of integrations that no unit stands for: gone, created again, or not selected any more.
 import { expect, test } from "vitest";
 import { ServiceError } from "../../../../src/core/base/model/errors.ts";
 import type { KeptIntegration } from "../../../../src/core/base/model/kept.ts";
@@ -9,8 +10,6 @@ import { checkKept } from "../../../../src/core/plan/checks/kept.ts";
 import type { Reviewed } from "../../../../src/core/plan/origin.ts";
 import { accountViewOf, comparingRun, liveIntegration } from "../../../support/accounts/view.ts";
 import { column, readsOf, schema, table } from "../../kinds/schema-config/fleet.ts";
-
-// What is kept of integrations that no unit stands for: gone, created again, or not selected any more.
 
 const kept = (name: string): KeptIntegration => ({
   identity: [name, `${name}-pg`, "postgres", "d-12"],

@@ -1,3 +1,4 @@
+// Labels that match nothing, or disagree, are reported once.
 import { describe, expect, test } from "vitest";
 import type { ColumnLabels, LabelledColumn } from "../../../../src/core/base/model/labels.ts";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";

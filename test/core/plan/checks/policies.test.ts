@@ -1,3 +1,4 @@
+// A plan has what policies find, what that does to the exit code, and the line that decides it.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Result } from "../../../../src/core/base/model/plan.ts";

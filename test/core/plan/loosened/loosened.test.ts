@@ -1,3 +1,4 @@
+// What a pull request gives up, with a real git repository and the embedded service. main declares the state of the account; then a branch changes one thing.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
@@ -10,8 +11,6 @@ import { keyVariable, writeFolder } from "../../../support/project-folder.ts";
 import { startService, type TestService } from "../../../support/service.ts";
 import { readySteps } from "../../../support/steps.ts";
 import { type DbtTable, dbtManifest } from "../../columns/labels/dbt-manifest.ts";
-
-// What a pull request gives up, with a real git repository and the embedded service. main declares the state of the account; then a branch changes one thing.
 
 type Files = Readonly<Record<string, string | undefined>>;
 

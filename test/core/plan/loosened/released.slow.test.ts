@@ -1,3 +1,4 @@
+// What no manifest covers any more is named once, as it was covered.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

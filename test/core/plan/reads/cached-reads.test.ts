@@ -1,3 +1,4 @@
+// Every read that a plan needs, and no other.
 import type { ServerResponse } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
@@ -8,8 +9,6 @@ import { serve } from "../../../support/loopback.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
 import { startService } from "../../../support/service.ts";
 import { blockedSteps } from "../../../support/steps.ts";
-
-// Every read that a plan needs, and no other.
 
 const manifest = (kind: string, name: string, spec: object, more: object = {}): string =>
   stringify({ apiVersion: "dimsync/v1", kind, metadata: { name, ...more }, spec });

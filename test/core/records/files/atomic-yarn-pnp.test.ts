@@ -1,3 +1,4 @@
+// Files are written under Yarn Plug'n'Play too.
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { dimsync, quickstart, quickstartSecrets } from "../../../cli/built-cli.ts";

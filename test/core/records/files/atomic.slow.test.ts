@@ -1,3 +1,4 @@
+// A full disk leaves the old file.
 import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// A lock whose owner is gone does not hold others up.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

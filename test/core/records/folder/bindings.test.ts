@@ -1,3 +1,4 @@
+// The bindings file is in one form, keeps other targets, and is refused with a place if it is damaged.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// Records in a folder are written before a request is sent, or nothing is sent.
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

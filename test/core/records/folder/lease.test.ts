@@ -1,3 +1,4 @@
+// One run holds the lease of a folder, and one that lost it sends nothing more.
 import { once } from "node:events";
 import { readdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";

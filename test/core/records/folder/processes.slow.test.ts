@@ -1,3 +1,4 @@
+// Several processes with the records of one folder.
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,8 +7,6 @@ import { openBindings } from "../../../../src/core/records/folder/bindings.ts";
 import { runs } from "../../../support/sample.ts";
 import { compileProgram, start, tempFolder } from "../child.ts";
 import { beginIn, leasedFolder, leaseIn, openAddresses, recordsIn } from "./store.ts";
-
-// Several processes with the records of one folder.
 
 /** A program's beginning: `records(folder, target)` opens the records. */
 const programWithRecords = `

@@ -1,3 +1,4 @@
+// Records in a folder keep what every store must keep.
 import { join } from "node:path";
 import { openFolderRecords } from "../../../../src/core/records/folder/index.ts";
 import { tempFolder } from "../child.ts";

@@ -1,3 +1,4 @@
+// Two machines with records in git create everything once.
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

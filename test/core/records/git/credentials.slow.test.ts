@@ -1,3 +1,4 @@
+// git uses the credentials of the checkout, and never shows them.
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// Records in git stay small.
 import { expect, it } from "vitest";
 import { git } from "../../../support/git/remote.ts";
 import { runs } from "../../../support/sample.ts";

@@ -1,3 +1,4 @@
+// Many machines at once lose and duplicate nothing, whatever fails.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

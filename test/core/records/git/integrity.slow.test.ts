@@ -1,3 +1,4 @@
+// Records that were deleted, moved back, forged or damaged are refused, and nothing is created.
 import {
   chmodSync,
   cpSync,

@@ -1,3 +1,4 @@
+// A push is tried again only while there is time for a whole attempt.
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// Commits of records are those that git would write.
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeCommit } from "../../../../src/core/records/git/commit.ts";

@@ -1,3 +1,4 @@
+// Whatever becomes of a push, no id is lost and nothing is sent without a record.
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";

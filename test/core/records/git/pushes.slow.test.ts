@@ -1,3 +1,4 @@
+// The number of pushes and processes does not grow with what does not change.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

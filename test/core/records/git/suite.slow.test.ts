@@ -1,3 +1,4 @@
+// Records in git keep what every store must keep.
 import { recordsSuite } from "../suite.ts";
 import { diskStore } from "./git-store.ts";
 

@@ -1,3 +1,4 @@
+// Records are shared over every transport of git.
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openGitRecords } from "../../../../src/core/records/git/index.ts";

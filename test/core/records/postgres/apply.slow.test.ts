@@ -1,3 +1,4 @@
+// Records in PostgreSQL create everything once, whatever crashes.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

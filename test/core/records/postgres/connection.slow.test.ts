@@ -1,3 +1,4 @@
+// Databases of one URL share connections.
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../../../src/core/records/postgres/connection.ts";
 import { postgresOfSuite } from "../../../support/postgres/shared.ts";

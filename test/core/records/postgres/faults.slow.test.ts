@@ -1,3 +1,4 @@
+// No acknowledged record is lost if PostgreSQL or the connection fails.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { initPostgresRecords, openPostgresRecords } from "../../../../src/core/records/postgres/index.ts";

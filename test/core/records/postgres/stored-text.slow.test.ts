@@ -1,3 +1,4 @@
+// Everything that a JSON document can have in a string, and the character of the escapes.
 import { expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../../../src/core/records/postgres/connection.ts";
 import { jsonParameter } from "../../../../src/core/records/postgres/stored-text.ts";
@@ -6,7 +7,6 @@ import { sharedPostgres } from "../../../support/postgres/shared.ts";
 import { needs } from "../../../support/programs.ts";
 import { runs } from "../../../support/sample.ts";
 
-// Everything that a JSON document can have in a string, and the character of the escapes.
 const anyText = fc.string({
   unit: fc.oneof(
     fc.constantFrom("\0", "\ud800", "\udfff", "\ud83d", "\ude00", "\ufdd0", "\u202e", "\n", "\r", "\u2028", "\\", "'", "0000"),

@@ -1,3 +1,4 @@
+// Records in PostgreSQL keep what every store must keep.
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { initPostgresRecords, openPostgresRecords } from "../../../../src/core/records/postgres/index.ts";
 import { pgbouncerOfSuite, postgresOfSuite } from "../../../support/postgres/shared.ts";

@@ -1,3 +1,4 @@
+// The page works in a browser, with a keyboard and without scripts.
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { renderHtmlAll } from "../../../../src/core/render/html/index.ts";

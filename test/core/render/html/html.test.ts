@@ -1,3 +1,4 @@
+// Only the tag html makes markup.
 import { describe, expect, test } from "vitest";
 import { andMore, blocks, code, type Html, type HtmlContent, html, joined, list, markupOf } from "../../../../src/core/render/html/html.ts";
 

@@ -1,3 +1,4 @@
+// The page has everything that a plan has, and loads and runs nothing.
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { formats } from "../../../../src/core/render/formats.ts";

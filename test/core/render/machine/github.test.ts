@@ -1,3 +1,4 @@
+// Annotations and outputs of GitHub are at the right line, bounded, and no name becomes a command.
 import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../../../src/core/base/model/findings.ts";
 import { stepsOf } from "../../../../src/core/base/model/plan.ts";

@@ -1,3 +1,4 @@
+// JSON is what JSON.stringify would print, whatever its size.
 import { expect, test } from "vitest";
 import { formats } from "../../../../src/core/render/formats.ts";
 import { renderers } from "../../../../src/core/render/index.ts";

@@ -1,3 +1,4 @@
+// A comment fits, keeps its totals and says what it leaves out.
 import { describe, expect, test } from "vitest";
 import { toPointer } from "../../../../src/core/base/model/json/pointer.ts";
 import type { Plan } from "../../../../src/core/base/model/plan.ts";

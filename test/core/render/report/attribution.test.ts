@@ -1,3 +1,4 @@
+// Who made a change is named once, beside what it changed.
 import { describe, expect, test } from "vitest";
 import type { Attribution } from "../../../../src/core/base/model/plan.ts";
 import { renderers } from "../../../../src/core/render/index.ts";

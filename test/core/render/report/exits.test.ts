@@ -1,3 +1,4 @@
+// Every reason for an exit code has its own explanation.
 import { expect, test } from "vitest";
 import type { Exit } from "../../../../src/core/base/model/exit.ts";
 import type { GuardFinding } from "../../../../src/core/base/model/findings.ts";

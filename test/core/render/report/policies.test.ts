@@ -1,3 +1,4 @@
+// Findings with one message are one group, and each keeps its place.
 import { expect, test } from "vitest";
 import type { PolicyFinding } from "../../../../src/core/base/model/findings.ts";
 import type { Entry, Row } from "../../../../src/core/render/blocks.ts";

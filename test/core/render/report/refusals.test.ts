@@ -1,3 +1,4 @@
+// A refused document says so first, and how to go on.
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../../src/core/base/model/plan.ts";
 import { renderers } from "../../../../src/core/render/index.ts";

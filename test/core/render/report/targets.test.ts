@@ -1,3 +1,4 @@
+// Several targets begin with a table of them.
 import { describe, expect, test } from "vitest";
 import { formats } from "../../../../src/core/render/formats.ts";
 import { stepsFrom } from "../../../support/steps.ts";

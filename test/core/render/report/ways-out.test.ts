@@ -1,3 +1,4 @@
+// A refusal ends with the entries that lift it.
 import { expect, test } from "vitest";
 import type { GuardName, PolicyFinding } from "../../../../src/core/base/model/findings.ts";
 import type { ReadyStep } from "../../../../src/core/base/model/plan.ts";

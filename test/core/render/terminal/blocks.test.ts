@@ -1,3 +1,4 @@
+// Lists fit into a narrow terminal, and are lines elsewhere.
 import { describe, expect, test } from "vitest";
 import { textTable } from "../../../../src/core/render/blocks.ts";
 import { tableText } from "../../../../src/core/render/terminal/blocks.ts";

@@ -1,3 +1,4 @@
+// A table fits into its terminal, without losing a word.
 import { describe, expect, test } from "vitest";
 import { widthOf } from "../../../../src/core/base/text/width.ts";
 import { renderers } from "../../../../src/core/render/index.ts";

@@ -1,3 +1,4 @@
+// Both forms of schemas are decoded to one, with any names.
 import { describe, expect, test } from "vitest";
 import { own } from "../../../../src/core/base/model/json/json.ts";
 import { tags } from "../../../../src/core/kinds/lists.ts";

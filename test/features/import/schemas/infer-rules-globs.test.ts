@@ -1,3 +1,4 @@
+// A name is written as a pattern that matches this name only.
 import { expect, test } from "vitest";
 import { nameMatcher } from "../../../../src/core/kinds/patterns/names.ts";
 import { escapeGlob } from "../../../../src/features/import/schemas/infer-rules.ts";

@@ -1,3 +1,4 @@
+// Inferred rules give the account what it has, and expose nothing that comes later.
 import { describe, expect, test } from "vitest";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../../../src/core/base/model/live.ts";
 import type { SchemaConfigSpec, SchemaTree } from "../../../../src/core/base/model/manifest.ts";

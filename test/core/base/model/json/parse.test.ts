@@ -1,3 +1,4 @@
+// JSON is read to a bounded depth, and a name that is there twice is found.
 import { describe, expect, test } from "vitest";
 import { parseJson, parseResponse, repeatedName } from "../../../../../src/core/base/model/json/parse.ts";
 

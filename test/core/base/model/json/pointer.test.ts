@@ -1,3 +1,4 @@
+// Any name is one segment of a pointer, and comes back.
 import { expect, test } from "vitest";
 import { fromPointer, toPointer, urlPath } from "../../../../../src/core/base/model/json/pointer.ts";
 

@@ -1,3 +1,4 @@
+// Only hosts that the list names get requests.
 import { expect, test } from "vitest";
 import { unlistedHost } from "../../../../../src/core/base/model/settings/allowed-hosts.ts";
 

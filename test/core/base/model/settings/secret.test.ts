@@ -1,3 +1,4 @@
+// No text of a run contains a secret.
 import { describe, expect, test } from "vitest";
 import { masked, Secret } from "../../../../../src/core/base/model/settings/secret.ts";
 

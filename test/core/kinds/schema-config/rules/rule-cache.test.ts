@@ -1,3 +1,4 @@
+// A cached match is what a new cache computes: a known match is used only for nodes that no rule can tell apart.
 import { expect, test } from "vitest";
 import type { ColumnLabels } from "../../../../../src/core/base/model/labels.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../../../../src/core/base/model/live.ts";
@@ -11,8 +12,6 @@ import { managedAt } from "../../../../../src/core/kinds/schema-config/scan.ts";
 import fc from "../../../../support/fast-check.ts";
 import { runs } from "../../../../support/sample.ts";
 import { config } from "../fleet.ts";
-
-// A cached match is what a new cache computes: a known match is used only for nodes that no rule can tell apart.
 
 /** Few names, so that they meet. */
 const name = fc.constantFrom("a", "b", "c");

@@ -1,3 +1,4 @@
+// A pattern that matches nothing is reported once, over all integrations that use it.
 import { describe, expect, test } from "vitest";
 import type { Manifest, SchemaConfigSpec } from "../../../../../src/core/base/model/manifest.ts";
 import { column, compareFleet, config, ruleSet, schema, table } from "../fleet.ts";

@@ -1,3 +1,4 @@
+// What waits says what it waits for.
 import { describe, expect, test } from "vitest";
 import { renderers } from "../../../../../src/core/render/index.ts";
 import { stepsFrom } from "../../../../support/steps.ts";
