@@ -13,7 +13,8 @@ const forms = {
   id: idOf,
   text: textOf,
   optional: shownText,
-  textOrEmpty: (part: ResponsePart) => shownText(part) ?? "",
+  /** An absent text is empty; anything but a text is unknown. */
+  textOrEmpty: (part: ResponsePart) => shownText(part) ?? (part.value === undefined || part.value === null ? "" : undefined),
   /** An empty text counts as absent. */
   filled: (part: ResponsePart) => shownText(part) || undefined,
   /** Ids or e-mail addresses, also of objects with an id. Anything else counts as absent. */

@@ -4,7 +4,7 @@ import type { Binding } from "../../../../src/core/base/model/address.ts";
 import type { AssetSpec, Manifest } from "../../../../src/core/base/model/manifest.ts";
 import { kindNamed } from "../../../../src/core/kinds/index.ts";
 import { leafDigests } from "../../../../src/core/kinds/leaves.ts";
-import type { LiveAsset } from "../../../../src/core/kinds/lists.ts";
+import { assets, type LiveAsset } from "../../../../src/core/kinds/lists.ts";
 import { seedAccount } from "../../../../src/embedded/index.ts";
 import {
   accountViewOf,
@@ -31,6 +31,17 @@ const bound = (binding: Binding, more: SmallAccount = {}): SmallAccount => ({
   ...more,
 });
 const path = "PATCH /v1/assets/d-12";
+
+test.each([
+  [undefined, ""],
+  [null, ""],
+  ["Raw", "Raw"],
+  [7.5, undefined],
+  [{ text: "Raw" }, undefined],
+])("a description %o in a response is read as %o", (shown, read) => {
+  const value = { id: "d-12", description: shown };
+  expect(assets.decode({ value, above: "", where: { method: "GET", path: "/v1/assets/d-12", sent: "answered" } }).description).toBe(read);
+});
 
 describe("for a bound asset, plan sends", () => {
   const rows: readonly [sentence: string, manifest: Manifest, view: SmallAccount, body: object | undefined][] = [
