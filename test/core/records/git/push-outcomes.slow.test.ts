@@ -277,24 +277,6 @@ it("prevents an unclear push from being stored later", async () => {
   expect((await store.open().read()).open.map(({ address }) => address)).toEqual(Array.isArray(outcome) ? ["Integration/a"] : []);
 });
 
-it("records on this machine what could not be stored, for the next run", async () => {
-  const store = await httpStore();
-  const folder = store.remote.clone(store.http.url);
-  const first = await begun(store.open({ folder, clock: testClock() }));
-  const [entryId = ""] = await first.intend([intentOf("Asset/a", { kind: "Asset" })]);
-  store.http.setFault(({ service }) => (service === "receive-pack" ? 503 : undefined));
-  await first.settle(entryId, { outcome: "answered", id: "d-1" });
-  await first.bind("Asset/a", { id: "d-1" });
-  await first.settle(entryId, { outcome: "created", id: "d-1" });
-  const error = await first.release().catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ code: "E_RECORDS_UNCLEAR", exit: 4 });
-  expect(String(error)).toContain("Asset/a=d-1");
-  expect(String(error)).toContain(join(folder, ".dimsync", "responses-prod"));
-  store.http.setFault(() => undefined);
-  expect((await store.open().read()).open).toMatchObject([{ entryId }]);
-  expect((await store.open({ folder }).read()).open).toMatchObject([{ entryId, answeredId: "d-1" }]);
-});
-
 it("uses empty records, and creates no new ones if there are others", async () => {
   const { remote, open, id } = await diskStore();
   const options = { target: "prod", remote: "origin", ref, ttlMs: 60_000, key: undefined, env: gitEnv };
