@@ -192,6 +192,13 @@ describe("other differences", () => {
     expect(found(made)).toBeUndefined();
   });
 
+  test.each([
+    ["dimsync/1.0.0 (run/7c1e)", true],
+    ["Mozilla/5.0 dimsync/1.0.0 (run/7c1e)", false],
+  ])("an event by %s is of dimsync itself: %s", (userAgent, own) => {
+    expect(found(attribute(report(), [entry(1, "8f1c schema changed", "bot@example.com", userAgent)]))).toMatchObject({ userAgent, own });
+  });
+
   test("short numbers and unusual names do not match by accident", () => {
     for (const id of ["1", "12", "2026", "a.b", "__proto__", "constructor", "(", "*", ""])
       expect(

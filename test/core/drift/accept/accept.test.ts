@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { eachChange } from "../../../../src/core/base/model/changes.ts";
 import { fromPointer } from "../../../../src/core/base/model/json/pointer.ts";
+import { acceptDrift } from "../../../../src/core/drift/accept/accept.ts";
 import type { AccountState } from "../../../../src/embedded/data/account.ts";
 import { dayIn } from "../../../support/clock.ts";
 import { byHandSteps, readySteps } from "../../../support/steps.ts";
@@ -286,6 +287,20 @@ test("a live value that a policy of severity error does not allow is not accepte
       .filter(({ verb }) => verb === "update")
       .flatMap(({ changes }) => changes),
   ).toHaveLength(2);
+});
+
+test.each([
+  ["config", "The manifests changed here, not the account."],
+  ["conflict", "Both the manifests and the account changed here."],
+] as const)("a difference whose origin is %s is not accepted: %s", async (origin, why) => {
+  const at = await story({
+    "b.yaml": `${integration}---\n${config("  schemas: { public: { tables: { users: { columns: { email: { hashed: true } } } } } }\n")}`,
+  });
+  const report = await at.report();
+  const steps = report.steps.map((step) => ({ ...step, changes: step.changes.map((change) => ({ ...change, origin })) }));
+  const { edits, unaccepted } = await acceptDrift({ ...report, steps }, await at.load(), at.folder);
+  expect(edits).toEqual([]);
+  expect(unaccepted).toEqual([{ address: "Schemas/orders", path: expect.stringMatching(/email/u), why: expect.stringContaining(why) }]);
 });
 
 test("a byte order mark and all other bytes stay", async () => {
