@@ -88,7 +88,7 @@ function result(plan) {
     startedAt: text("ISO 8601."),
     finishedAt: text("ISO 8601."),
     ...only(ofPlan, ["tool", "target", "severalTargets", "account"]),
-    ...only(ofPlan, ["steps", "findings", "guards", "diagnostics"]),
+    ...only(ofPlan, ["steps", "findings", "diagnostics"]),
     calls: {
       ...{ type: "object", description: "Calls.", additionalProperties: false, required: ["sent"] },
       properties: { sent: { description: "Calls that the run sent.", allOf: [{ $ref: "#/definitions/counts" }] } },

@@ -1,8 +1,8 @@
 import { eachChange } from "../base/model/changes.ts";
 import { DimsyncError } from "../base/model/errors.ts";
-import type { GuardFinding } from "../base/model/findings.ts";
+import { guardFindings, isGuard } from "../base/model/findings.ts";
 import { canonicalJson, sameJson } from "../base/model/json/json.ts";
-import { type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../base/model/plan.ts";
+import { type Finding, type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../base/model/plan.ts";
 import { namesMatcher } from "../kinds/index.ts";
 import type { Run, Scope } from "../plan/index.ts";
 import { everything, plan, scopeOf } from "../plan/index.ts";
@@ -48,9 +48,9 @@ export async function confirmSaved(run: Run, saved: Plan): Promise<ConfirmedPlan
       step.standing === "waits" ? waitingNow(step, derived) : savedStandings.has(step.standing) ? step : [],
     ),
   ];
-  const guards = derived.guards.map((finding) => liftedInFile(finding, saved));
+  const findings = derived.findings.map((finding) => liftedInFile(finding, saved));
   return {
-    plan: { ...derived, guards, planId, createdAt, steps: [...steps.values(), ...confirmed, ...unsent] },
+    plan: { ...derived, findings, planId, createdAt, steps: [...steps.values(), ...confirmed, ...unsent] },
     endings,
   };
 }
@@ -59,13 +59,16 @@ export async function confirmSaved(run: Run, saved: Plan): Promise<ConfirmedPlan
 const savedStandings: ReadonlySet<Step["standing"]> = new Set(["blocked", "waits", "held"]);
 
 /** A guard that `plan --allow` lifted refuses again, because anyone may have written the file. */
-function liftedInFile(finding: GuardFinding, { guards }: Plan): GuardFinding {
-  const { guard, message, allowed } = finding;
-  const isLifted = guards.some((one) => one.guard === guard && one.allowed !== undefined && one.until === undefined);
-  if (allowed !== undefined || !isLifted) return finding;
+function liftedInFile(finding: Finding, saved: Plan): Finding {
+  if (!isGuard(finding) || finding.guard.allowed !== undefined) return finding;
+  const { rule, message } = finding;
+  const isLifted = guardFindings(saved).some(
+    ({ rule: other, guard: { allowed, until } }) => other === rule && allowed !== undefined && until === undefined,
+  );
+  if (!isLifted) return finding;
   return {
     ...finding,
-    message: `${message} The plan was made with --allow ${guard}, and a file lifts no guard. Pass --allow ${guard}="reason" to apply, too.`,
+    message: `${message} The plan was made with --allow ${rule}, and a file lifts no guard. Pass --allow ${rule}="reason" to apply, too.`,
   };
 }
 

@@ -1,3 +1,4 @@
+import { refusingGuards } from "../base/model/findings.ts";
 import { type Plan, readySteps } from "../base/model/plan.ts";
 import { stopsApply } from "../base/model/problem.ts";
 import type { Code } from "../base/model/titles.ts";
@@ -23,10 +24,10 @@ export const declined: WhyNotRun = { code: "E_NOT_CONFIRMED", message: "The plan
 /** Why a plan that is not executable can't be applied. */
 export const refusal = (plan: Plan): WhyNotRun => ({ ...whyRefused(plan), outcome: "blocked" });
 
-function whyRefused({ guards, diagnostics }: Plan): Pick<WhyNotRun, "code" | "message"> {
-  const guard = guards.find(({ allowed }) => allowed === undefined);
-  if (guard !== undefined && !diagnostics.some(stopsApply))
-    return { code: "E_GUARD", message: `The guard ${guard.guard} refuses: ${guard.message}` };
+function whyRefused(plan: Plan): Pick<WhyNotRun, "code" | "message"> {
+  const [guard] = refusingGuards(plan);
+  if (guard !== undefined && !plan.diagnostics.some(stopsApply))
+    return { code: "E_GUARD", message: `The guard ${guard.rule} refuses: ${guard.message}` };
   return { code: "E_PROBLEMS", message: "The plan has errors, so nothing is sent." };
 }
 

@@ -45,10 +45,6 @@ export function resultOf(
         ...stepsOf(last, "unseen"),
       ]),
     ],
-    guards: lastByKey(
-      plans.flatMap(({ guards }) => guards),
-      ({ guard, message }) => `${guard} ${message}`,
-    ),
     findings: lastByKey(
       plans.flatMap(({ findings }) => findings),
       ({ rule, address, path, message }) => JSON.stringify([rule, address, path, message]),

@@ -1,5 +1,6 @@
 import type { Address } from "../base/model/address.ts";
 import { DimsyncError } from "../base/model/errors.ts";
+import { isGuard, refusingGuards } from "../base/model/findings.ts";
 import { once } from "../base/model/maps.ts";
 import { type Plan, type ReadyStep, readySteps, type Step, type StepEnd, stepsOf } from "../base/model/plan.ts";
 import { stopsApply } from "../base/model/problem.ts";
@@ -110,12 +111,11 @@ function failedPlan(last: Plan, error: unknown): Plan {
 
 /** The plan with those guards lifted that `reasons` names. */
 export function allowGuards(plan: Plan, reasons: ReadonlyMap<string, string> | undefined): Plan {
-  const guards = plan.guards.map((finding) => {
-    const allowed = finding.allowed ?? reasons?.get(finding.guard);
-    return allowed === undefined ? finding : { ...finding, allowed };
+  const findings = plan.findings.map((finding) => {
+    const reason = isGuard(finding) && finding.guard.allowed === undefined ? reasons?.get(finding.rule) : undefined;
+    return reason === undefined ? finding : { ...finding, guard: { ...finding.guard, allowed: reason } };
   });
-  const isClean = !plan.diagnostics.some(stopsApply);
-  return { ...plan, guards, executable: isClean && guards.every(({ allowed }) => allowed !== undefined) };
+  return { ...plan, findings, executable: !plan.diagnostics.some(stopsApply) && refusingGuards({ findings }).length === 0 };
 }
 
 /** Why no further round ran. `failure`: what was thrown while it was planned. */

@@ -1,5 +1,5 @@
 import { combineExits, type Exit } from "../base/model/exit.ts";
-import { loosenedOf, openFindings, unreviewedIn } from "../base/model/findings.ts";
+import { loosenedOf, openFindings, refusingGuards, unreviewedIn } from "../base/model/findings.ts";
 import { endedSteps, isDeclined, outcomeOf, type Plan, type Result, stepsOf, unmanagedObjects } from "../base/model/plan.ts";
 import { isError, stopsApply } from "../base/model/problem.ts";
 
@@ -15,8 +15,8 @@ export type FailOn = (typeof failOnNames)[Plan["kind"]][number];
 function refusals(plan: Plan): readonly Exit[] {
   const exits: Exit[] = [];
   if (plan.diagnostics.some(stopsApply)) exits.push({ code: 1, reasons: ["errors"] });
-  if (plan.guards.some(({ allowed }) => allowed === undefined))
-    exits.push({ code: 3, reasons: plan.guards.filter(({ allowed }) => allowed === undefined).map(({ guard }) => guard) });
+  const refusing = refusingGuards(plan);
+  if (refusing.length > 0) exits.push({ code: 3, reasons: refusing.map(({ rule }) => rule) });
   return exits;
 }
 

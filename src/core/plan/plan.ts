@@ -78,7 +78,7 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     formatVersion: "3.0",
     ...head,
     complete,
-    executable: !failed && guards.every(({ allowed }) => allowed !== undefined),
+    executable: !failed && guards.every(({ guard: { allowed } }) => allowed !== undefined),
     calls: { read: readCalls, planned: countCalls(methodsOf(items)), later: countCalls(runs.deferred.flatMap(({ later = [] }) => later)) },
     steps: [
       ...items,
@@ -86,9 +86,8 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     ],
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     ...defined({ loosenedSince, covered, kept }),
-    findings: findings.findings,
+    findings: [...guards, ...findings.findings],
     ...(exemptions.length === 0 ? {} : { exemptions }),
-    guards,
     diagnostics: diagnostics.map((one) => withTarget(one, head)),
     counts: {
       ...countActions(items),

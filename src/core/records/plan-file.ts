@@ -159,12 +159,12 @@ const notAPlan = (file: string, why: string, whatToDo: string): DimsyncError =>
 // The members that every reader needs. The JSON Schema checks the rest (`validate`).
 function isPlan(value: unknown): value is Plan {
   if (!isObject(value) || (own(value, "kind") !== "Plan" && own(value, "kind") !== "DriftReport")) return false;
-  return hasTexts(value, "planId", "createdAt", "target", "account", "manifestDigest") && hasLists(value, "steps", "guards");
+  return hasTexts(value, "planId", "createdAt", "target", "account", "manifestDigest") && hasLists(value, "steps", "findings");
 }
 
 function isResult(value: unknown): value is Result {
   if (!isObject(value) || own(value, "kind") !== "Result") return false;
-  return hasTexts(value, "runId", "planId", "target", "account") && hasLists(value, "steps", "guards");
+  return hasTexts(value, "runId", "planId", "target", "account") && hasLists(value, "steps", "findings");
 }
 
 const hasTexts = (value: Readonly<Record<string, unknown>>, ...keys: readonly string[]): boolean =>

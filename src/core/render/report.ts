@@ -130,7 +130,7 @@ function contentOf(document: Document, options: RenderOptions): Content {
   if (document.kind === "Validation") return { headline: validationHeadline(document) };
   const { kind, account, tool } = document;
   const about = { account, tool: `${tool.name} ${tool.version}` };
-  const shared = { guards: shownGuards(document.guards, kind), exit: exitText(document) };
+  const shared = { guards: shownGuards(document), exit: exitText(document) };
   if (kind === "Result")
     return {
       ...shared,

@@ -1,6 +1,6 @@
 import { eachChange, firstChange } from "../../core/base/model/changes.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
-import { openFindings } from "../../core/base/model/findings.ts";
+import { openFindings, refusingGuards } from "../../core/base/model/findings.ts";
 import { type Change, type Plan, type ReadyStep, type Result, readySteps, stepsOf } from "../../core/base/model/plan.ts";
 import type { ControllerMode } from "../../core/base/model/settings/config.ts";
 import { andMore } from "../../core/base/text/lists.ts";
@@ -147,8 +147,9 @@ const stoppedText = ({ address, what }: FoundDifference): string =>
   `E_PROTECT_STOPPED: ${address} ${what}, and was repaired three times in a day. It is only reported now: agree with whoever changes it, or change the manifests.`;
 
 /** Why not everything was sent that protects. */
-function failureOf(plan: Plan, { steps, guards, diagnostics, exit }: Result): string | undefined {
-  const refused = guards.find(({ allowed }) => allowed === undefined);
+function failureOf(plan: Plan, result: Result): string | undefined {
+  const { steps, diagnostics, exit } = result;
+  const [refused] = refusingGuards(result);
   if (refused !== undefined) return `E_GUARD: ${refused.message}`;
   const item = steps.find(({ outcome }) => outcome === "failed" || outcome === "unknown" || outcome === "not-converged");
   if (item !== undefined) return `${item.why?.code ?? "E_INCOMPLETE"}: ${item.address}: ${item.why?.message ?? item.outcome}`;

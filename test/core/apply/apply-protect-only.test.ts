@@ -1,6 +1,7 @@
 // --protect-only sends what protects and nothing else, and says what it holds.
 import { describe, expect, it } from "vitest";
 import { eachChange } from "../../../src/core/base/model/changes.ts";
+import { guardFindings } from "../../../src/core/base/model/findings.ts";
 import { heldSteps, outcomes, readySteps } from "../../support/steps.ts";
 import { assetManifest, endings, integrationManifest, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
@@ -70,7 +71,7 @@ describe("--protect-only", () => {
     const at = await scene(exposing, { config: { guards: { maxExposedColumns: 0, maxCreates: 0 } } });
     expect((await at.plan()).code).toBe(3);
     const planned = await at.plan("--protect-only");
-    expect([planned.code, planned.plan.guards, planned.plan.executable]).toEqual([0, [], true]);
+    expect([planned.code, guardFindings(planned.plan), planned.plan.executable]).toEqual([0, [], true]);
     const { code, result } = await at.apply("--protect-only");
     expect([code, outcomes(result).map(({ verb }) => verb), at.writes()]).toEqual([4, ["bind"], []]);
   });
@@ -81,7 +82,7 @@ describe("--protect-only", () => {
     const hashing = schemaManifest("orders", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }");
     const at = await scene(together(ordersManifest, hashing, policy), { config: { review: "strict" } });
     const full = await at.plan();
-    expect([full.code, full.plan.guards.map(({ guard }) => guard)]).toEqual([3, ["policy"]]);
+    expect([full.code, guardFindings(full.plan).map(({ rule }) => rule)]).toEqual([3, ["policy"]]);
     expect((await at.apply("--protect-only")).code).toBe(0);
     expect(at.writes()).toEqual(["PATCH /v1/integrations/8f1c/schemas"]);
   });

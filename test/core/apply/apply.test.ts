@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { guardFindings } from "../../../src/core/base/model/findings.ts";
 import { outcomes, waitingSteps } from "../../support/steps.ts";
 import { assetManifest, endings, integrationManifest, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
@@ -37,7 +38,7 @@ describe("a guard refuses plan, drift and apply with exit 3, and nothing is sent
       const at = await scene(manifests, guards === undefined ? {} : { config: { guards } });
       const planned = await at.plan();
       expect(planned.code).toBe(3);
-      expect(planned.plan.guards.map((finding) => finding.guard)).toEqual([guard]);
+      expect(guardFindings(planned.plan).map(({ rule }) => rule)).toEqual([guard]);
       expect((await at.run(["drift"])).code).toBe(3);
       const refused = await at.apply();
       expect(refused.code).toBe(3);
@@ -54,7 +55,7 @@ describe("a guard refuses plan, drift and apply with exit 3, and nothing is sent
 
       const { code, result } = await at.apply("--allow", `${guard}=ticket 41`);
       expect(code).toBe(0);
-      expect(result.guards).toMatchObject([{ guard, allowed: "ticket 41" }]);
+      expect(guardFindings(result)).toMatchObject([{ rule: guard, guard: { allowed: "ticket 41" } }]);
       expect(at.writes().length).toBeGreaterThan(0);
     });
 
@@ -69,7 +70,10 @@ describe("a guard refuses plan, drift and apply with exit 3, and nothing is sent
     const at = await scene(chain, { config: { guards: { maxCreates: 1 } } });
     expect((await at.run(["plan", "--out", "plan.json", "--allow", "maxCreates=ticket 41"])).code).toBe(0);
     const { code, result } = await at.apply("plan.json");
-    expect([code, result.guards[0]?.message]).toEqual([3, expect.stringContaining('Pass --allow maxCreates="reason" to apply, too.')]);
+    expect([code, guardFindings(result)[0]?.message]).toEqual([
+      3,
+      expect.stringContaining('Pass --allow maxCreates="reason" to apply, too.'),
+    ]);
     expect((await at.apply("plan.json", "--allow", "maxCreates=ticket 41")).code).toBe(0);
   });
 

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { guardFindings } from "../../../src/core/base/model/findings.ts";
 import type { Plan, ReadyStep } from "../../../src/core/base/model/plan.ts";
 import { digestOf } from "../../../src/core/records/plan-file.ts";
 import type { StoredSchema, TableEntry } from "../../../src/embedded/index.ts";
@@ -328,8 +329,11 @@ describe("a saved plan", () => {
     });
 
   const liftings: Readonly<Record<string, (plan: Plan) => Partial<Plan>>> = {
-    "whose guard was removed": () => ({ guards: [], executable: true }),
-    "whose guard was lifted": ({ guards }) => ({ guards: guards.map((guard) => ({ ...guard, allowed: "I say so" })), executable: true }),
+    "whose guard was removed": () => ({ findings: [], executable: true }),
+    "whose guard was lifted": (plan) => ({
+      findings: guardFindings(plan).map((one) => ({ ...one, guard: { ...one.guard, allowed: "I say so" } })),
+      executable: true,
+    }),
   };
   for (const [what, edit] of Object.entries(liftings))
     it(`${what} in the file is refused by the guard`, async () => {

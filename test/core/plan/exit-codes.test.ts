@@ -4,6 +4,7 @@ import type { ExitCode } from "../../../src/core/base/model/exit.ts";
 import type { Plan, Result } from "../../../src/core/base/model/plan.ts";
 import type { Code } from "../../../src/core/base/model/titles.ts";
 import { applyExit, type FailOn, planExit } from "../../../src/core/plan/exit-codes.ts";
+import { guard } from "../../support/findings.ts";
 import { endedFrom, type FlatEnding, stepsFrom } from "../../support/steps.ts";
 import { item, plan } from "../render/plans.ts";
 
@@ -11,7 +12,7 @@ const error: Plan["diagnostics"] = [{ code: "E_USAGE", severity: "error", summar
 const warning: Plan["diagnostics"] = [{ code: "W_NO_MATCH", severity: "warning", summary: "x", message: "x" }];
 const manual = stepsFrom({ byHand: [{ address: "Integration/a", path: "/paused", instruction: "x" }] });
 const blocked = (code: Code): Plan["steps"] => stepsFrom({ blocked: [{ address: "Tag/a", code, message: "x" }] });
-const guard: Plan["guards"] = [{ guard: "maxCreates", message: "x" }];
+const refusing = { findings: [guard("maxCreates")] };
 
 describe("the exit codes of plan and drift", () => {
   const rows: readonly [sentence: string, plan: Parameters<typeof plan>[0], plain: ExitCode, detailed: ExitCode, drift: ExitCode][] = [
@@ -31,13 +32,13 @@ describe("the exit codes of plan and drift", () => {
     ["a configured integration that is gone is drift but not a change", { steps: blocked("E_GONE") }, 0, 0, 2],
     ["an asset without an id is neither", { steps: blocked("E_UNBOUND") }, 0, 0, 0],
     ["warnings are neither", { diagnostics: warning }, 0, 0, 0],
-    ["a guard, before changes", { guards: guard, items: [item()] }, 3, 3, 3],
-    ["a guard that was lifted", { guards: guard.map((one) => ({ ...one, allowed: "because" })) }, 0, 0, 0],
-    ["an error, before a guard", { diagnostics: error, guards: guard, items: [item()] }, 1, 1, 1],
+    ["a guard, before changes", { ...refusing, items: [item()] }, 3, 3, 3],
+    ["a guard that was lifted", { findings: [guard("maxCreates", { allowed: "because" })] }, 0, 0, 0],
+    ["an error, before a guard", { diagnostics: error, ...refusing, items: [item()] }, 1, 1, 1],
     ["an incomplete read, before everything", { complete: false, items: [item()] }, 1, 1, 1],
   ];
   test("a policy that refuses hides the drift in the exit code, but not in the reasons", () => {
-    const refused = plan({ guards: [{ guard: "policy", message: "x" }], items: [item()] });
+    const refused = plan({ findings: [guard("policy")], items: [item()] });
     expect(planExit({ ...refused, kind: "DriftReport" }, ["exposed"])).toEqual({ code: 3, reasons: ["policy", "drift"] });
     expect(planExit(refused, ["changes"])).toEqual({ code: 3, reasons: ["policy", "changes"] });
   });
@@ -91,7 +92,7 @@ describe("the exit codes of apply", () => {
     ["an item that did not converge", [ending("not-converged")], {}, false, 4],
     ["a stale item, before a failed one", [ending("skipped", "E_STALE"), ending("failed")], {}, false, 5],
     ["an interruption, before everything else", [ending("failed")], {}, true, 130],
-    ["a plan that cannot be applied", [ending("blocked")], { executable: false, guards: guard }, false, 3],
+    ["a plan that cannot be applied", [ending("blocked")], { executable: false, ...refusing }, false, 3],
     ["a plan with errors", [ending("blocked")], { executable: false, diagnostics: error }, false, 1],
   ];
   test.each(rows)("%s", (_, items, part, interrupted, code) => {
@@ -100,7 +101,6 @@ describe("the exit codes of apply", () => {
       ...{
         tool: { name: "dimsync", version: "0" },
         steps: endedFrom(items),
-        guards: [],
         findings: [],
         diagnostics: [],
         calls: { sent: {} },

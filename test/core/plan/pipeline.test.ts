@@ -78,7 +78,7 @@ describe("a plan and a drift report", () => {
       exposes: 1,
     });
     expect(JSON.parse(plan.stdout)).toMatchObject({
-      guards: [{ guard: "maxExposedColumns" }],
+      findings: [{ rule: "maxExposedColumns", guard: {} }],
       diagnostics: [{ code: "W_MISSING_NAME" }],
       exit: { code: 3 },
     });

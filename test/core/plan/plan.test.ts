@@ -1,6 +1,7 @@
 // A plan is in the order in which it is sent, and blocks what depends on what is blocked.
 import { describe, expect, test } from "vitest";
 import type { Deferred, DraftItem } from "../../../src/core/base/model/plan.ts";
+import { guard } from "../../support/findings.ts";
 import { blockedSteps, byHandSteps, readySteps, waitingSteps } from "../../support/steps.ts";
 import { draft, planOf } from "./drafts.ts";
 
@@ -86,10 +87,8 @@ describe("a plan", () => {
     const executable = (more: Parameters<typeof planOf>[1]): boolean => planOf({}, more).executable;
     expect(executable({})).toBe(true);
     expect(executable({ complete: false })).toBe(true);
-    expect(executable({ guards: () => ({ guards: [{ guard: "maxCreates", message: "x" }], problems: [] }) })).toBe(false);
-    expect(executable({ guards: () => ({ guards: [{ guard: "maxCreates", message: "x", allowed: "because" }], problems: [] }) })).toBe(
-      true,
-    );
+    expect(executable({ guards: () => ({ guards: [guard("maxCreates")], problems: [] }) })).toBe(false);
+    expect(executable({ guards: () => ({ guards: [guard("maxCreates", { allowed: "because" })], problems: [] }) })).toBe(true);
     expect(executable({ problems: [{ code: "E_USAGE", severity: "error", message: "x" }] })).toBe(false);
     expect(executable({ problems: [{ code: "E_READ_FAILED", severity: "error", message: "x" }] })).toBe(true);
     expect(executable({ problems: [{ code: "W_NO_MATCH", severity: "warning", message: "x" }] })).toBe(true);

@@ -1,5 +1,6 @@
 import { toPointer } from "../../../src/core/base/model/json/pointer.ts";
 import type { Plan, ReadyStep } from "../../../src/core/base/model/plan.ts";
+import { guard } from "../../support/findings.ts";
 import { stepsFrom } from "../../support/steps.ts";
 import { diagnostics } from "./diagnostics.ts";
 import { change, item, plan } from "./plans.ts";
@@ -183,6 +184,8 @@ export const fullPlan: Plan = plan({
     },
   ],
   findings: [
+    guard("policy", { message: "One finding of severity error.", actual: 1, limit: 0 }),
+    guard("maxCreates", { message: "The plan creates more than the project allows.", actual: 7, limit: 5, allowed: "first import" }),
     {
       rule: "Policy/pii-must-be-hashed",
       severity: "error",
@@ -216,10 +219,6 @@ export const fullPlan: Plan = plan({
       line: 4,
     },
   ],
-  guards: [
-    { guard: "policy", message: "One finding of severity error.", actual: 1, limit: 0 },
-    { guard: "maxCreates", message: "The plan creates more than the project allows.", actual: 7, limit: 5, allowed: "first import" },
-  ],
   diagnostics: diagnostics.slice(1, 2),
   exit: { code: 3, reasons: ["policy"] },
 });
@@ -231,7 +230,9 @@ export const driftReport: Plan = plan({
   items: items.slice(2),
   steps: steps.filter(({ standing }) => standing === "byHand" || standing === "blocked" || standing === "unseen"),
   unmanaged,
-  findings: findings.flatMap((finding) => (finding.state === "fixed" ? [] : [{ ...finding, state: "existing" as const }])),
+  findings: findings.flatMap((finding) =>
+    finding.state === undefined || finding.state === "fixed" ? [] : [{ ...finding, state: "existing" as const }],
+  ),
   exit: { code: 2, reasons: ["drift", "manual"] },
 });
 

@@ -56,8 +56,7 @@ export const fullResult: Result = {
   target: "prod",
   account: "https://api.example.com",
   steps: [...outcomes, ...stepsOf(fullPlan, "byHand").slice(0, 1)],
-  guards: fullPlan.guards.slice(1),
-  findings: fullPlan.findings.slice(1),
+  findings: fullPlan.findings.filter((_, index) => index !== 0 && index !== 2),
   diagnostics: diagnostics.slice(1, 2),
   calls: { sent: { PATCH: 2, POST: 2, PUT: 1 } },
   bindings: { "Asset/warehouse": "d-12", "Integration/billing": "b-77", "Integration/orders": "8f1c", "Tag/pii": "t-3" },
@@ -67,7 +66,6 @@ export const fullResult: Result = {
 export const doneResult: Result = {
   ...fullResult,
   steps: outcomes.slice(0, 2),
-  guards: [],
   findings: [],
   diagnostics: [],
   calls: { sent: { PATCH: 1, POST: 1 } },

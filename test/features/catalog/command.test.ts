@@ -180,7 +180,13 @@ describe("unreviewed", () => {
     expect((await run("plan")).code).toBe(3);
     expect((await run("drift")).code).toBe(3);
     expect((await run("apply", "--yes")).code).toBe(3);
-    expect(await plan()).toMatchObject({ executable: false, guards: [{ guard: "unreviewed", actual: 1, limit: 0 }] });
+    expect(await plan()).toMatchObject({
+      executable: false,
+      findings: [
+        { rule: "unreviewed", guard: { actual: 1, limit: 0 } },
+        { rule: "new-column", refuses: "unreviewed" },
+      ],
+    });
     expect((await run("plan", "--allow", "unreviewed=migration of 3 November")).code).toBe(0);
     expect((await run("plan", "--protect-only")).code).toBe(0);
   });
@@ -279,7 +285,13 @@ describe("an integration that the catalog does not have", () => {
     const { folder, catalog, plan, run } = await accepted("error");
     const before = catalog();
     writeFileSync(join(folder, "dimsync.catalog.yaml"), without(before, "51a1"));
-    expect(await plan()).toMatchObject({ executable: false, guards: [{ guard: "unreviewed", actual: 45 }] });
+    expect(await plan()).toMatchObject({
+      executable: false,
+      findings: [
+        { rule: "unreviewed", guard: { actual: 45 } },
+        { rule: "never-reviewed", refuses: "unreviewed" },
+      ],
+    });
     const { stdout } = await run("catalog", "accept", "Schemas/shop-shard-01", "public.orders.id");
     expect(stdout).toBe("test: accepted 45 columns (1 integration for the first time) in dimsync.catalog.yaml. Commit it.\n");
     expect(catalog()).toBe(before);

@@ -1,12 +1,12 @@
-import type { Finding, GuardFinding, Plan } from "./documents.generated.d.ts";
+import type { Finding, Plan } from "./documents.generated.d.ts";
 import type { ConfigFile, WrittenGuards } from "./specs.generated.d.ts";
 
-export type { GuardFinding, UsedExemption } from "./documents.generated.d.ts";
+export type { UsedExemption } from "./documents.generated.d.ts";
 
 /** How many of the live schemas, tables and columns of an integration change. */
-export type ChangedNodes = NonNullable<GuardFinding["integrations"]>[number];
+export type ChangedNodes = NonNullable<GuardFinding["guard"]["integrations"]>[number];
 
-type FoundGuard = GuardFinding["guard"];
+type FoundGuard = NonNullable<Finding["refuses"]>;
 type LiftedGuard = NonNullable<ConfigFile["allow"]>[number]["guard"];
 
 type Row<Name> = Name extends keyof WrittenGuards ? { readonly limit: number } : Readonly<Record<never, never>>;
@@ -57,8 +57,17 @@ export const loosenedRules = [
 
 export type LoosenedRule = (typeof loosenedRules)[number];
 
+interface WithFindings {
+  readonly findings: readonly Finding[];
+}
+
 /** A violation of a policy. */
 export type PolicyFinding = Finding & Required<Pick<Finding, "state" | "address" | "path">>;
+
+/** A refusal that a user can lift by name. */
+export type GuardFinding = Finding & { readonly rule: GuardName; readonly guard: NonNullable<Finding["guard"]> };
+
+export const isGuard = (finding: Finding): finding is GuardFinding => finding.guard !== undefined;
 
 /** What a finding is about, which decides where reports have it. Those of policies have a state. */
 type Family = "columns" | "loosened" | "released" | "problem";
@@ -71,15 +80,20 @@ const familyByRule: ReadonlyMap<string, Family> = new Map<string, Family>([
 
 const familyOf = ({ rule }: Pick<Finding, "rule">): Family => familyByRule.get(rule) ?? "problem";
 
-export const policyFindings = ({ findings }: { readonly findings: readonly Finding[] }): readonly PolicyFinding[] =>
+/** The guards that refuse, and those that were lifted. */
+export const guardFindings = ({ findings }: WithFindings): readonly GuardFinding[] => findings.filter(isGuard);
+
+export const refusingGuards = (of: WithFindings): readonly GuardFinding[] =>
+  guardFindings(of).filter(({ guard: { allowed } }) => allowed === undefined);
+
+export const policyFindings = ({ findings }: WithFindings): readonly PolicyFinding[] =>
   findings.filter((finding): finding is PolicyFinding => finding.state !== undefined);
 
 /** The violations of policies that remain after apply. */
-export const openFindings = (of: { readonly findings: readonly Finding[] }): readonly PolicyFinding[] =>
-  policyFindings(of).filter(({ state }) => state !== "fixed");
+export const openFindings = (of: WithFindings): readonly PolicyFinding[] => policyFindings(of).filter(({ state }) => state !== "fixed");
 
 /** The findings of a family, in the order of the document. */
-export const findingsOf = ({ findings }: { readonly findings: readonly Finding[] }, family: Family): readonly Finding[] =>
+export const findingsOf = ({ findings }: WithFindings, family: Family): readonly Finding[] =>
   findings.filter((finding) => familyOf(finding) === family);
 
 /** What the manifests give up since the base of a review, or since the commit that was applied last. */

@@ -1,7 +1,7 @@
 import { type Address, byText, objectAddress, parseAddress } from "../../base/model/address.ts";
 import { changeCount, isOfNodes, isOutside, resyncedTables } from "../../base/model/changes.ts";
 import { type ChangedNodes, type GuardFinding, type GuardName, guardNames } from "../../base/model/findings.ts";
-import { isObject, type JsonValue } from "../../base/model/json/json.ts";
+import { defined, isObject, type JsonValue } from "../../base/model/json/json.ts";
 import type { Manifest } from "../../base/model/manifest.ts";
 import { eachNode, levelOf, nodePointer } from "../../base/model/nodes.ts";
 import type { Deferred, Finding, ReadyStep } from "../../base/model/plan.ts";
@@ -55,7 +55,8 @@ export const countedOf = (item: ReadyStep): Counted => ({
   exposed: item.exposedColumns ?? 0,
 });
 
-type Found = Omit<GuardFinding, "allowed" | "until">;
+/** What a guard found, in one shape. */
+type Found = Pick<GuardFinding, "message" | "address"> & { readonly guard: GuardName } & Omit<GuardFinding["guard"], "allowed" | "until">;
 
 const checks: Readonly<Record<GuardName, (items: readonly ReadyStep[], input: GuardInput) => readonly Found[]>> = {
   maxCreates: creates,
@@ -85,13 +86,23 @@ export function checkGuards(items: readonly ReadyStep[], input: GuardInput): Che
     found.some((finding) => finding.guard === guard) &&
     (pattern === undefined || addresses.some((address) => input.isNamed(pattern, address)));
   return {
-    guards: found.map((finding) => ({ ...finding, ...liftedBy(finding, items, input) })),
+    guards: found.map(({ guard, message, address, ...measure }) => ({
+      rule: guard,
+      severity: "error",
+      message,
+      ...defined({ address }),
+      guard: { ...measure, ...liftedBy({ guard, address }, items, input) },
+    })),
     unused: input.entries.filter((entry) => !isUsed(entry)),
   };
 }
 
 /** A guard is lifted by name, or by entries without whose addresses it would not refuse. */
-function liftedBy({ guard, address: of }: Found, items: readonly ReadyStep[], input: GuardInput): Pick<GuardFinding, "allowed" | "until"> {
+function liftedBy(
+  { guard, address: of }: Pick<Found, "guard"> & { readonly address: Address | undefined },
+  items: readonly ReadyStep[],
+  input: GuardInput,
+): Pick<GuardFinding["guard"], "allowed" | "until"> {
   const reason = input.allowed.get(guard);
   if (reason !== undefined) return { allowed: reason };
   const entries = input.entries.filter((entry) => entry.guard === guard && (guard !== "loosened" || isReviewed(entry, input)));

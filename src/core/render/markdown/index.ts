@@ -55,8 +55,8 @@ export function drawMarkdown(report: Report, detail: Detail): string {
 function refusalBlock(report: Report, detail: Detail): string {
   const { refusals, refusalTitle, limits, guards, waysOut, words } = report;
   const line = (guard: GuardFinding): string => guardLine(guard, words.kind, detail);
-  const lifted = guards.filter(({ allowed }) => allowed !== undefined).map((guard) => alert("NOTE", [line(guard)]));
-  const refusing = guards.filter(({ allowed }) => allowed === undefined);
+  const lifted = guards.filter(({ guard }) => guard.allowed !== undefined).map((guard) => alert("NOTE", [line(guard)]));
+  const refusing = guards.filter(({ guard }) => guard.allowed === undefined);
   const guardLines = [
     ...refusing.slice(0, mostGuards).map(line),
     ...(refusing.length > mostGuards ? [`… ${moreOf(refusing.length - mostGuards, "guard")}.`] : []),
@@ -83,8 +83,8 @@ function guardLine(guard: GuardFinding, kind: Report["words"]["kind"], detail: D
 
 /** The entry that lifts it is printed below, if there is space for it. */
 function liftText(finding: GuardFinding, kind: Report["words"]["kind"], detail: Detail): string {
-  if (finding.allowed !== undefined) return `Reason: ${prose(liftReason(finding))}`;
-  return kind === "DriftReport" || detail !== "counts" ? "" : `To lift it, give a reason: ${code(`--allow ${finding.guard}="reason"`)}`;
+  if (finding.guard.allowed !== undefined) return `Reason: ${prose(liftReason(finding))}`;
+  return kind === "DriftReport" || detail !== "counts" ? "" : `To lift it, give a reason: ${code(`--allow ${finding.rule}="reason"`)}`;
 }
 
 function closing({ calls, about, exit }: Report): string {

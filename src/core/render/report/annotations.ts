@@ -58,9 +58,9 @@ export interface Annotation {
 export function annotationsOf(document: Document): readonly Annotation[] {
   if (document.kind === "Validation")
     return errorsFirst([...document.diagnostics.map(ofDiagnostic), ...findingsOf(document, "loosened").map(ofLoosened)]);
-  const { kind, diagnostics, guards } = document;
-  const refusing = shownGuards(guards, kind).filter(({ allowed }) => allowed === undefined);
-  const isRefused = refusing.some(({ guard }) => guard === "policy");
+  const { kind, diagnostics } = document;
+  const refusing = shownGuards(document).filter(({ guard: { allowed } }) => allowed === undefined);
+  const isRefused = refusing.some(({ rule }) => rule === "policy");
   const shared = [
     ...diagnostics.map(ofDiagnostic),
     ...openFindings(document).map((finding) => ofPolicy(finding, kind, isRefused)),
@@ -93,11 +93,11 @@ function policyEffect({ state, severity }: PolicyFinding, kind: Document["kind"]
 }
 
 function ofGuard(finding: GuardFinding, kind: Document["kind"]): Annotation {
-  const { guard, message } = finding;
+  const { rule, message } = finding;
   const isReport = kind === "DriftReport";
-  const more = [`${guardText(finding, kind)}.`, ...(isReport ? [] : [`To lift it, give a reason: --allow ${guard}="reason"`])];
+  const more = [`${guardText(finding, kind)}.`, ...(isReport ? [] : [`To lift it, give a reason: --allow ${rule}="reason"`])];
   const title = isReport ? "Guard would refuse to restore the manifests" : "Guard refuses";
-  return { rule: `guard/${guard}`, title, severity: "error", message, more, effect: "refuses" };
+  return { rule: `guard/${rule}`, title, severity: "error", message, more, effect: "refuses" };
 }
 
 const ofResult = (result: Result): readonly Annotation[] => [

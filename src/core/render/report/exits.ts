@@ -1,13 +1,15 @@
 import type { ExitCode } from "../../base/model/exit.ts";
+import { refusingGuards } from "../../base/model/findings.ts";
 import type { Plan, Result } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { enumerate } from "../../base/text/describe.ts";
 
 /** "Exit 3 (maxCreates, changes): the guard maxCreates refuses and there are changes."; "" for 0. Each reason is explained. */
-export function exitText({ exit, kind, guards }: Plan | Result): string {
+export function exitText(document: Plan | Result): string {
+  const { exit, kind } = document;
   if (exit.code === 0) return "";
   if (exit.reasons.length === 0) return `Exit ${exit.code}: ${codeMeanings[exit.code]}.`;
-  const refusing = new Set<string>(guards.filter(({ allowed }) => allowed === undefined).map(({ guard }) => guard));
+  const refusing = new Set<string>(refusingGuards(document).map(({ rule }) => rule));
   const meaningOf = (reason: string): string => {
     if (refusing.has(reason)) return guardMeaning(reason, kind);
     return kindMeanings[kind][reason] ?? meanings[reason] ?? codeMeanings[exit.code];

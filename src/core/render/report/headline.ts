@@ -1,5 +1,5 @@
 import { changeCount, eachChange, isOutside } from "../../base/model/changes.ts";
-import { loosenedOf, openFindings } from "../../base/model/findings.ts";
+import { guardFindings, loosenedOf, openFindings } from "../../base/model/findings.ts";
 import { type Change, isOfRelation, type Plan, type ReadyStep, readySteps, stepsOf } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted, countList } from "../../base/text/counts.ts";
@@ -92,7 +92,7 @@ function nothingText(plan: Plan, outside: number): string {
   if (isReview(plan)) return "this pull request changes nothing";
   if (outside > 0 || otherCounts(plan) !== "") return "";
   // A plan that needs a guard to be lifted or an exemption is not nothing.
-  return plan.guards.length > 0 || plan.exemptions !== undefined ? "nothing to send" : "no changes";
+  return guardFindings(plan).length > 0 || plan.exemptions !== undefined ? "nothing to send" : "no changes";
 }
 
 /** "shop-it customers.email readable since 2026-03-03 06:37 UTC (dana@example.com); 2 other differences". */

@@ -1,5 +1,5 @@
-import type { GuardFinding } from "../../base/model/findings.ts";
-import type { Plan } from "../../base/model/plan.ts";
+import { type GuardFinding, guardFindings, refusingGuards } from "../../base/model/findings.ts";
+import type { Plan, Result } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted } from "../../base/text/counts.ts";
 import { enumerate } from "../../base/text/describe.ts";
@@ -18,15 +18,12 @@ export interface Refusal {
 
 /** Why apply will refuse the plan; none for a report, and none if apply will run the plan. */
 export function refusalsOf(plan: Plan): readonly Refusal[] {
-  const { guards, executable, kind } = plan;
+  const { executable, kind } = plan;
   if (kind === "DriftReport") return [];
   if (wasNotRead(plan)) return [refusal(counted(errorCount(plan), "error"), notRead)];
   if (executable) return protectedRefusals(plan);
   const errors = errorCount(plan);
-  return [
-    ...(errors === 0 ? [] : [refusal(counted(errors, "error"), errorsText(errors))]),
-    ...guards.filter(({ allowed }) => allowed === undefined).map(guardRefusal),
-  ];
+  return [...(errors === 0 ? [] : [refusal(counted(errors, "error"), errorsText(errors))]), ...refusingGuards(plan).map(guardRefusal)];
 }
 
 /** "(apply will refuse it: 1 error)", for the heading; "" if apply will run the plan. */
@@ -55,21 +52,21 @@ export function limitsOf(plan: Plan): readonly string[] {
  * "Guard maxCreates refuses: 7 found, at most 5 allowed", or "… is lifted …". A report applies
  * nothing, so nothing is refused.
  */
-export function guardText({ guard, limit, actual, allowed, population }: GuardFinding, kind: Words["kind"]): string {
+export function guardText({ rule, guard: { limit, actual, allowed, population } }: GuardFinding, kind: Words["kind"]): string {
   const unit = population === undefined ? "" : "%";
   const found = actual === undefined ? "" : `${actual}${unit} found`;
   const measure = joinParts([found, limit === undefined ? "" : limit === 0 ? "none allowed" : `at most ${limit}${unit} allowed`], ", ");
   const refuses = kind === "DriftReport" ? "would refuse to restore the manifests" : "refuses";
-  return joinParts([`Guard ${visible(guard)} ${allowed === undefined ? refuses : "is lifted"}`, measure], ": ");
+  return joinParts([`Guard ${visible(rule)} ${allowed === undefined ? refuses : "is lifted"}`, measure], ": ");
 }
 
 /** Why a guard is lifted: "DPIA-41, until 2026-12-15 (dimsync.yaml)". */
-export const liftReason = ({ allowed = "", until }: GuardFinding): string =>
+export const liftReason = ({ guard: { allowed = "", until } }: GuardFinding): string =>
   until === undefined ? allowed : `${allowed}, until ${until} (allow in dimsync.yaml)`;
 
 /** Guards to report. The policy findings and new columns of a drift report are there already, so it has no guard for them. */
-export const shownGuards = (guards: readonly GuardFinding[], kind: Words["kind"]): readonly GuardFinding[] =>
-  kind === "DriftReport" ? guards.filter(({ guard }) => guard !== "policy" && guard !== "unreviewed") : guards;
+export const shownGuards = (of: Plan | Result): readonly GuardFinding[] =>
+  guardFindings(of).filter(({ rule }) => of.kind !== "DriftReport" || (rule !== "policy" && rule !== "unreviewed"));
 
 const refusal = (brief: string, text: string): Refusal => ({ brief, text, isGuard: false });
 
@@ -86,8 +83,8 @@ const errorsText = (count: number): string =>
   count === 1 ? "There is 1 error. Fix it first." : `There are ${count} errors. Fix them first.`;
 
 function guardRefusal(finding: GuardFinding): Refusal {
-  const { guard, actual } = finding;
-  const brief = guard === "policy" && actual !== undefined ? counted(actual, "policy error") : `guard ${visible(guard)}`;
+  const { rule, guard } = finding;
+  const brief = rule === "policy" && guard.actual !== undefined ? counted(guard.actual, "policy error") : `guard ${visible(rule)}`;
   return { brief, text: `${guardText(finding, "Plan")}.`, isGuard: true };
 }
 

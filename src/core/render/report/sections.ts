@@ -32,7 +32,7 @@ function sectionsOfKind(document: Document, options: RenderOptions): readonly Se
     return [loosenedSection(findingsOf(document, "loosened")), failedReads(problems), ...otherProblems(problems)];
   const { kind } = document;
   const findings = [...otherProblems(problems, touches), ...policySections(policyFindings(document), kind)];
-  const refused = [guards(shownGuards(document.guards, kind), kind), failedReads(problems)];
+  const refused = [guards(shownGuards(document), kind), failedReads(problems)];
   const steps = manual(stepsOf(document, "byHand"), kind);
   const notKept = notKeptSection(stepsOf(document, "notKept"));
   const held = heldSection(stepsOf(document, "held"));
@@ -62,16 +62,16 @@ function sectionsOfKind(document: Document, options: RenderOptions): readonly Se
 
 /** A guard refuses, or is lifted. A drift report applies nothing, so nothing lifts them. */
 function guards(all: readonly GuardFinding[], kind: Plan["kind"] | "Result"): Section {
-  const entry = (guard: GuardFinding): Entry => {
-    const isLifted = guard.allowed !== undefined;
+  const entry = (finding: GuardFinding): Entry => {
+    const isLifted = finding.guard.allowed !== undefined;
     const isReport = kind === "DriftReport";
-    const lift = isLifted ? `Reason: ${liftReason(guard)}` : isReport ? "" : "To lift it, give a reason. It is recorded in the result.";
+    const lift = isLifted ? `Reason: ${liftReason(finding)}` : isReport ? "" : "To lift it, give a reason. It is recorded in the result.";
     return {
       sign: isLifted ? "✓" : "✗",
       tone: isLifted ? "info" : isReport ? "warn" : "bad",
-      head: [[name(guardText(guard, kind))]],
-      notes: [[guard.message], [lift]],
-      commands: isLifted || isReport ? [] : [`--allow ${guard.guard}="reason"`],
+      head: [[name(guardText(finding, kind))]],
+      notes: [[finding.message], [lift]],
+      commands: isLifted || isReport ? [] : [`--allow ${finding.rule}="reason"`],
     };
   };
   return {

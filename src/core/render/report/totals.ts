@@ -1,4 +1,4 @@
-import { findingsOf, loosenedOf, openFindings, policyFindings } from "../../base/model/findings.ts";
+import { findingsOf, guardFindings, loosenedOf, openFindings, policyFindings } from "../../base/model/findings.ts";
 import { endedSteps, type Plan, readySteps, type Step, stepsOf, type Validation } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted } from "../../base/text/counts.ts";
@@ -14,7 +14,7 @@ import { wordsOf } from "./words.ts";
 
 /** Whether the account was read completely, and there is nothing to do or report. */
 export function isEmpty(plan: Plan): boolean {
-  const found = [plan.steps.filter(({ standing }) => standing !== "unseen"), policyFindings(plan), plan.guards];
+  const found = [plan.steps.filter(({ standing }) => standing !== "unseen"), policyFindings(plan), guardFindings(plan)];
   // A report is about drift.
   const exemptions = plan.kind === "Plan" ? (plan.exemptions ?? []) : [];
   const lists = [...found, exemptions, findingsOf(plan, "loosened"), findingsOf(plan, "released")];

@@ -1,6 +1,13 @@
 import { integrationOfSchemas, parseAddress } from "../../base/model/address.ts";
 import { changeCount, isOutside, resyncedTables } from "../../base/model/changes.ts";
-import { type GuardFinding, type GuardName, openFindings, type PolicyFinding, unreviewedIn } from "../../base/model/findings.ts";
+import {
+  type GuardFinding,
+  type GuardName,
+  openFindings,
+  type PolicyFinding,
+  refusingGuards,
+  unreviewedIn,
+} from "../../base/model/findings.ts";
 import { own } from "../../base/model/json/json.ts";
 import { fromPointer } from "../../base/model/json/pointer.ts";
 import { type Plan, readySteps } from "../../base/model/plan.ts";
@@ -19,9 +26,9 @@ export interface WayOut {
 /** By guard that refuses: the entry of `allow`, or the exemptions of the policies. */
 export function waysOut(plan: Plan): readonly WayOut[] {
   if (plan.kind === "DriftReport") return [];
-  const refusing = plan.guards.filter(({ allowed }) => allowed === undefined);
-  const entries = refusing.filter(({ guard }) => guard !== "policy").flatMap((finding) => allowEntries(plan, finding));
-  const findings = refusing.some(({ guard }) => guard === "policy") ? errorsOf(plan) : [];
+  const refusing = refusingGuards(plan);
+  const entries = refusing.filter(({ rule }) => rule !== "policy").flatMap((finding) => allowEntries(plan, finding));
+  const findings = refusing.some(({ rule }) => rule === "policy") ? errorsOf(plan) : [];
   const policies = [...new Set(findings.map(({ rule }) => rule))];
   return [
     ...(entries.length === 0
@@ -40,7 +47,7 @@ const mostAddresses = 3;
 
 /** One entry for each of a few addresses, or one for all. */
 function allowEntries(plan: Plan, finding: GuardFinding): readonly string[] {
-  const { guard } = finding;
+  const { rule: guard } = finding;
   const addresses = [...new Set(addressesOf(plan, finding))];
   const few = addresses.length > 0 && addresses.length <= mostAddresses ? addresses : [undefined];
   return few.map((address) => inlineYaml({ guard, ...(address === undefined ? {} : { address }), reason: why, until: day }));
@@ -48,7 +55,8 @@ function allowEntries(plan: Plan, finding: GuardFinding): readonly string[] {
 
 /** What an entry of `allow` can name. `policy` is lifted by exemptions, `loosened` by a review: neither by an address. */
 function addressesOf(plan: Plan, finding: GuardFinding): readonly string[] {
-  const { guard, address, integrations, limit = 0, changed = 0, population = 0 } = finding;
+  const { rule, address, guard } = finding;
+  const { integrations, limit = 0, changed = 0, population = 0 } = guard;
   const items = readySteps(plan);
   const isOfTarget = changed * 100 > limit * population;
   const found: Readonly<Record<GuardName, () => readonly { readonly address?: string }[]>> = {
@@ -64,7 +72,7 @@ function addressesOf(plan: Plan, finding: GuardFinding): readonly string[] {
     outsideChanges: () => items.filter((item) => changeCount(item, isOutside) > 0),
   };
   // A document of another program can have any name.
-  return own(found, guard)?.().flatMap((one) => one.address ?? []) ?? [];
+  return own(found, rule)?.().flatMap((one) => one.address ?? []) ?? [];
 }
 
 /** The findings that refuse: new ones, or all if existing ones refuse. */

@@ -40,13 +40,17 @@ test("an entry of the config lifts a guard; plan, comment and result show it", a
   const until = dayIn(14);
   allow({ ...entry, until });
   const made = await plan();
-  expect(made).toMatchObject({ executable: true, diagnostics: [], guards: [{ guard: entry.guard, allowed: entry.reason, until }] });
+  expect(made).toMatchObject({
+    executable: true,
+    diagnostics: [],
+    findings: [{ rule: entry.guard, guard: { allowed: entry.reason, until } }],
+  });
   const shown = `Reason: ${entry.reason}, until ${until} (allow in dimsync.yaml)`;
   expect((await run("plan")).stdout).toContain(shown);
   expect((await run("plan", "-o", "markdown")).stdout).toContain(shown);
   const { code, stdout } = await run("apply", "--yes", "-o", "json");
   expect(code).toBe(0);
-  expect((JSON.parse(stdout) as Result).guards).toMatchObject([{ allowed: entry.reason, until }]);
+  expect((JSON.parse(stdout) as Result).findings).toMatchObject([{ guard: { allowed: entry.reason, until } }]);
   // Now it lifts nothing.
   expect((await plan()).diagnostics).toMatchObject([{ code: "W_UNUSED", file: "dimsync.yaml" }]);
 });

@@ -27,7 +27,9 @@ describe("guards", () => {
       ...{ limits: defaultGuards, isStrict: false, sizes: [], before: [], allowed: new Map<string, string>() },
       ...nothingElse,
       ...more,
-    }).guards.map(({ guard, actual, allowed, until }) => [guard, actual, allowed, until].filter((one) => one !== undefined).join(" "));
+    }).guards.map(({ rule, guard: { actual, allowed, until } }) =>
+      [rule, actual, allowed, until].filter((one) => one !== undefined).join(" "),
+    );
   const earlier = (counts: Partial<Counted>): readonly Counted[] => [
     { address: "Asset/b", created: 0, removed: 0, resynced: 0, exposed: 0, ...counts },
   ];
@@ -195,17 +197,20 @@ describe("guards", () => {
       sizes: [nodes("a", 120), nodes("b", 100), nodes("c", 1000)],
     });
     expect(finding).toEqual({
-      guard: "maxChangedPercent",
+      rule: "maxChangedPercent",
+      severity: "error",
       message:
         "Schemas, tables and columns that would change: 90 of 100 (90%) in Schemas/b, 60 of 120 (50%) in Schemas/a; the limit for one integration is 30%. Check the patterns of the rules that changed.",
-      limit: 30,
-      actual: 90,
-      changed: 150,
-      population: 1220,
-      integrations: [
-        { address: "Schemas/b", changed: 90, population: 100 },
-        { address: "Schemas/a", changed: 60, population: 120 },
-      ],
+      guard: {
+        limit: 30,
+        actual: 90,
+        changed: 150,
+        population: 1220,
+        integrations: [
+          { address: "Schemas/b", changed: 90, population: 100 },
+          { address: "Schemas/a", changed: 60, population: 120 },
+        ],
+      },
     });
   });
 

@@ -1,10 +1,11 @@
 // A plan has what policies find, what that does to the exit code, and the line that decides it.
 import { describe, expect, onTestFinished, test } from "vitest";
-import { policyFindings } from "../../../../src/core/base/model/findings.ts";
+import { guardFindings, policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Result } from "../../../../src/core/base/model/plan.ts";
 import type { EmbeddedOptions } from "../../../../src/embedded/index.ts";
 import type { Plan } from "../../../../src/index.ts";
 import { type Ran, runCommand } from "../../../support/command.ts";
+import { guard } from "../../../support/findings.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
 import { returnsManifest } from "../../../support/returns.ts";
 import { startService, type TestService } from "../../../support/service.ts";
@@ -57,7 +58,7 @@ describe("the state that policies check", () => {
       `Policy/pii fixed ${email("customers")} manifests/b.yaml:7`,
       `Policy/pii fixed ${email("users")} manifests/b.yaml:7`,
     ]);
-    expect([planned.guards, planned.executable, planned.exit.code]).toEqual([[], true, 0]);
+    expect([guardFindings(planned), planned.executable, planned.exit.code]).toEqual([[], true, 0]);
     const live = await made("drift");
     // The account differs from the manifests, so the finding names the policy's own line.
     expect(linesOf(live)).toEqual([
@@ -117,17 +118,17 @@ describe("the effect of a finding with severity error", () => {
       `Policy/pii existing ${email("customers")} manifests/p.yaml:8`,
       `Policy/pii existing ${email("users")} manifests/p.yaml:8`,
     ]);
-    expect([planned.exit.code, planned.executable, planned.guards]).toEqual([
+    expect([planned.exit.code, planned.executable, guardFindings(planned)]).toEqual([
       3,
       false,
-      [{ guard: "policy", message: "1 policy finding with severity error: Policy/iban.", limit: 0, actual: 1 }],
+      [guard("policy", { message: "1 policy finding with severity error: Policy/iban.", limit: 0, actual: 1 })],
     ]);
     expect((await run("apply", "--yes")).code).toBe(3);
     expect(service.counts()).toEqual({ GET: expect.any(Number) });
     const lifted = await made("plan", "--allow", "policy=agreed with legal");
-    expect([lifted.exit.code, lifted.executable, lifted.guards[0]?.allowed]).toEqual([0, true, "agreed with legal"]);
+    expect([lifted.exit.code, lifted.executable, guardFindings(lifted)[0]?.guard.allowed]).toEqual([0, true, "agreed with legal"]);
     const result = JSON.parse((await run("apply", "--yes", "--allow", "policy=agreed with legal", "-o", "json")).stdout);
-    expect([result.exit.code, result.guards[0].allowed, policyFindings(result).length, service.counts()["PATCH"]]).toEqual([
+    expect([result.exit.code, guardFindings(result)[0]?.guard.allowed, policyFindings(result).length, service.counts()["PATCH"]]).toEqual([
       0,
       "agreed with legal",
       3,
@@ -142,7 +143,7 @@ describe("the effect of a finding with severity error", () => {
       ["existing", false, true],
       ["existing", false, true],
     ]);
-    expect([planned.guards, planned.executable, planned.exit.code]).toEqual([[], true, 0]);
+    expect([guardFindings(planned), planned.executable, planned.exit.code]).toEqual([[], true, 0]);
     expect([(await run("apply", "--yes")).code, service.counts()["PATCH"]]).toEqual([0, 1]);
   });
 
@@ -155,7 +156,7 @@ describe("the effect of a finding with severity error", () => {
   test("an existing one refuses plan and apply too with `review: strict`", async () => {
     const { made, run, service } = await start(protecting, { review: "strict" });
     const planned = await made("plan");
-    expect([planned.exit, planned.guards.map(({ actual }) => actual)]).toEqual([{ code: 3, reasons: ["policy"] }, [2]]);
+    expect([planned.exit, guardFindings(planned).map(({ guard: { actual } }) => actual)]).toEqual([{ code: 3, reasons: ["policy"] }, [2]]);
     expect([(await run("apply", "--yes")).code, service.counts()["PATCH"]]).toEqual([3, undefined]);
   });
 
@@ -170,7 +171,7 @@ describe("the effect of a finding with severity error", () => {
   test("a warning is only reported, unless --fail-on warnings is given", async () => {
     const { made, run } = await start({ "a.yaml": integration, "p.yaml": emails.replace("error", "warning") });
     const planned = await made("plan");
-    expect([policyFindings(planned).map(({ severity }) => severity), planned.guards, planned.exit.code]).toEqual([
+    expect([policyFindings(planned).map(({ severity }) => severity), guardFindings(planned), planned.exit.code]).toEqual([
       ["warning", "warning"],
       [],
       0,

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { loosenedOf, policyFindings } from "../../../../src/core/base/model/findings.ts";
+import { guardFindings, loosenedOf, policyFindings } from "../../../../src/core/base/model/findings.ts";
 import { eachChange, type Plan } from "../../../../src/index.ts";
 import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
@@ -481,8 +481,10 @@ test("a lost label is said once, with the columns and what they lose", async () 
   ]);
 });
 
-const guardsOf = ({ guards }: Plan): readonly string[] =>
-  guards.map(({ guard, limit, actual, allowed }) => [guard, `${actual}/${limit}`, ...(allowed === undefined ? [] : ["lifted"])].join(" "));
+const guardsOf = (plan: Plan): readonly string[] =>
+  guardFindings(plan).map(({ rule, guard: { limit, actual, allowed } }) =>
+    [rule, `${actual}/${limit}`, ...(allowed === undefined ? [] : ["lifted"])].join(" "),
+  );
 const exposing: Files = { "manifests/orders.yaml": orders().replace("hashed: true", "hashed: false"), "manifests/policy.yaml": undefined };
 const refusing = config("review: strict\n").replace("maxExposedColumns: 2", "maxExposedColumns: 100");
 

@@ -8,6 +8,7 @@ import type { Document } from "../../../../src/core/render/document.ts";
 import { renderers } from "../../../../src/core/render/index.ts";
 import { githubPieces, renderGithub, summaryLimitBytes } from "../../../../src/core/render/machine/github.ts";
 import fc from "../../../support/fast-check.ts";
+import { guard } from "../../../support/findings.ts";
 import { runs } from "../../../support/sample.ts";
 import { endedFrom, withReady } from "../../../support/steps.ts";
 import { invalid } from "../diagnostics.ts";
@@ -170,8 +171,7 @@ test("no annotation at a line that the pull request does not touch, unless a gua
   }));
   const at = (line: number) => [warning, error].flatMap((one) => (one === undefined ? [] : [{ ...one, file: "a.yaml", line }]));
   const findings = [finding("p.yaml", 7), finding("p.yaml", 8, { state: "existing" }), finding("p.yaml", 9, { severity: "warning" })];
-  const guards = [{ guard: "policy" as const, message: "1 new finding." }];
-  const planned = plan({ diagnostics: [...at(1), ...at(2)], findings, guards });
+  const planned = plan({ diagnostics: [...at(1), ...at(2)], findings: [guard("policy", { message: "1 new finding." }), ...findings] });
   const log = renderers.github(planned, { ...plain, touches });
   expect(placesOf(log)).toEqual(["error a.yaml:1 1", "error p.yaml:7 1", "error : 1", "error : 3", "warning a.yaml:1 1"]);
   expect(log).toContain("::a.yaml:2: error\n");

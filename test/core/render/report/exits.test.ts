@@ -1,14 +1,13 @@
 // Every reason for an exit code has its own explanation.
 import { expect, test } from "vitest";
 import type { Exit } from "../../../../src/core/base/model/exit.ts";
-import type { GuardFinding } from "../../../../src/core/base/model/findings.ts";
 import type { Plan, Result } from "../../../../src/core/base/model/plan.ts";
 import { failOnNames } from "../../../../src/core/plan/exit-codes.ts";
 import { exitText } from "../../../../src/core/render/report/exits.ts";
+import { guard } from "../../../support/findings.ts";
 import { plan } from "../plans.ts";
 import { doneResult } from "../results.ts";
 
-const guard = (name: GuardFinding["guard"]): GuardFinding => ({ guard: name, message: "x" });
 const ofPlan = (code: Exit["code"], reasons: readonly string[], members: Partial<Plan> = {}): string =>
   exitText(plan({ ...members, exit: { code, reasons } }));
 const ofDrift = (code: Exit["code"], reasons: readonly string[], members: Partial<Plan> = {}): string =>
@@ -25,21 +24,21 @@ const rows: Readonly<Record<string, readonly [text: string, expected: string]>> 
     "Exit 2 (changes, unmanaged, warnings): there are changes, the account has objects or columns that no manifest covers and there are warnings.",
   ],
   "a guard and changes": [
-    ofPlan(3, ["maxCreates", "changes"], { guards: [guard("maxCreates")] }),
+    ofPlan(3, ["maxCreates", "changes"], { findings: [guard("maxCreates")] }),
     "Exit 3 (maxCreates, changes): the guard maxCreates refuses and there are changes.",
   ],
-  "new policy errors": [ofPlan(3, ["policy"], { guards: [guard("policy")] }), "Exit 3 (policy): a policy is violated."],
+  "new policy errors": [ofPlan(3, ["policy"], { findings: [guard("policy")] }), "Exit 3 (policy): a policy is violated."],
   "errors and a failed read": [
     ofPlan(1, ["errors", "incomplete"]),
     "Exit 1 (errors, incomplete): there are errors and the account was not read completely.",
   ],
   drift: [ofDrift(2, ["drift"]), "Exit 2 (drift): the account differs from the manifests."],
   "drift and policy errors": [
-    ofDrift(3, ["policy", "drift"], { guards: [guard("policy")] }),
+    ofDrift(3, ["policy", "drift"], { findings: [guard("policy")] }),
     "Exit 3 (policy, drift): the account violates a policy and the account differs from the manifests.",
   ],
   "drift that a guard would not restore": [
-    ofDrift(3, ["maxCreates", "drift"], { guards: [guard("maxCreates")] }),
+    ofDrift(3, ["maxCreates", "drift"], { findings: [guard("maxCreates")] }),
     "Exit 3 (maxCreates, drift): the guard maxCreates would refuse to restore the manifests and the account differs from the manifests.",
   ],
   "an apply in which items failed and others were skipped": [

@@ -4,21 +4,22 @@ import type { Plan } from "../../../../src/core/base/model/plan.ts";
 import { renderers } from "../../../../src/core/render/index.ts";
 import { refusalsOf, refusalTitle } from "../../../../src/core/render/report/refusals.ts";
 import { summaryLine } from "../../../../src/core/render/report/totals.ts";
+import { guard } from "../../../support/findings.ts";
 import { plan } from "../plans.ts";
 
-const maxCreates = { guard: "maxCreates", message: "7 objects would be created.", actual: 7, limit: 5 } as const;
+const maxCreates = guard("maxCreates", { message: "7 objects would be created.", actual: 7, limit: 5 });
 const error = { code: "E_USAGE", severity: "error", summary: "Broken", message: "It is broken." } as const;
 
 const rows: Readonly<Record<string, readonly [members: Partial<Plan>, title: string, texts: readonly string[]]>> = {
   "a plan that can be applied": [{}, "", []],
-  "a lifted guard": [{ guards: [{ ...maxCreates, allowed: "first import" }] }, "", []],
+  "a lifted guard": [{ findings: [guard("maxCreates", { allowed: "first import" })] }, "", []],
   "a guard": [
-    { executable: false, guards: [maxCreates] },
+    { executable: false, findings: [maxCreates] },
     "(apply will refuse it: guard maxCreates)",
     ["Guard maxCreates refuses: 7 found, at most 5 allowed."],
   ],
   "new policy errors": [
-    { executable: false, guards: [{ guard: "policy", message: "x", actual: 2, limit: 0 }] },
+    { executable: false, findings: [guard("policy", { actual: 2, limit: 0 })] },
     "(apply will refuse it: 2 policy errors)",
     ["Guard policy refuses: 2 found, none allowed."],
   ],
@@ -53,14 +54,14 @@ describe.each(["human", "markdown", "html"] as const)("%s", (format) => {
 
   test("a refused plan says so in its heading", () => {
     const [heading = ""] =
-      render({ executable: false, guards: [maxCreates] }).match(/^.*apply will refuse it: guard maxCreates.*$/mu) ?? [];
+      render({ executable: false, findings: [maxCreates] }).match(/^.*apply will refuse it: guard maxCreates.*$/mu) ?? [];
     expect(heading).toMatch(/prod/u);
   });
 
   test("a plan says how to lift a guard, a drift report does not", () => {
     const lift = format === "markdown" ? "  - { guard: maxCreates, reason:" : "--allow maxCreates";
-    expect(render({ executable: false, guards: [maxCreates] })).toContain(lift);
-    const report = render({ kind: "DriftReport", executable: false, guards: [maxCreates] });
+    expect(render({ executable: false, findings: [maxCreates] })).toContain(lift);
+    const report = render({ kind: "DriftReport", executable: false, findings: [maxCreates] });
     expect(report).toContain("Guard maxCreates would refuse to restore the manifests");
     expect(report).not.toMatch(/--allow|allow:|[Aa]pply will refuse/u);
   });
@@ -69,7 +70,7 @@ describe.each(["human", "markdown", "html"] as const)("%s", (format) => {
     const report = render({
       kind: "DriftReport",
       executable: false,
-      guards: [{ guard: "policy", message: "1 policy finding", actual: 1 }],
+      findings: [guard("policy", { message: "1 policy finding", actual: 1 })],
     });
     expect(report).not.toMatch(/Guard policy|--allow/u);
   });

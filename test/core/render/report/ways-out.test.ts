@@ -1,8 +1,9 @@
 // A refusal ends with the entries that lift it.
 import { expect, test } from "vitest";
-import type { GuardName, PolicyFinding } from "../../../../src/core/base/model/findings.ts";
+import type { PolicyFinding } from "../../../../src/core/base/model/findings.ts";
 import type { ReadyStep } from "../../../../src/core/base/model/plan.ts";
 import { waysOut } from "../../../../src/core/render/report/ways-out.ts";
+import { guard } from "../../../support/findings.ts";
 import { plan } from "../plans.ts";
 
 const item = (address: string, more: Partial<ReadyStep>): ReadyStep => ({
@@ -11,7 +12,6 @@ const item = (address: string, more: Partial<ReadyStep>): ReadyStep => ({
 });
 const creates = (count: number): readonly ReadyStep[] =>
   Array.from({ length: count }, (_, index) => item(`Asset/a${index}`, { verb: "create" }));
-const guard = (name: GuardName, more: object = {}) => ({ guard: name, message: "x", ...more });
 const finding = (path: string, more: Partial<PolicyFinding> = {}): PolicyFinding => ({
   ...{ rule: "Policy/pii", severity: "error", state: "new", address: "Schemas/orders", path, message: "x", file: "p.yaml", line: 9 },
   ...more,
@@ -21,23 +21,23 @@ const exemption = (text: string): string => `  - { ${text}, reason: "…", appro
 const email = "/schemas/public/tables/a~1b/columns/email";
 
 test.each<[string, Parameters<typeof plan>[0], readonly string[]]>([
-  ["nothing refuses", { guards: [guard("maxCreates", { allowed: "import" })] }, []],
-  ["a drift report", { kind: "DriftReport", guards: [guard("maxCreates")] }, []],
+  ["nothing refuses", { findings: [guard("maxCreates", { allowed: "import" })] }, []],
+  ["a drift report", { kind: "DriftReport", findings: [guard("maxCreates")] }, []],
   [
     "a few creates",
-    { guards: [guard("maxCreates")], items: [...creates(2), item("Tag/pii", { verb: "update" })] },
+    { findings: [guard("maxCreates")], items: [...creates(2), item("Tag/pii", { verb: "update" })] },
     ["allow:", entry("guard: maxCreates, address: Asset/a0"), entry("guard: maxCreates, address: Asset/a1")],
   ],
-  ["many creates", { guards: [guard("maxCreates")], items: creates(4) }, ["allow:", entry("guard: maxCreates")]],
+  ["many creates", { findings: [guard("maxCreates")], items: creates(4) }, ["allow:", entry("guard: maxCreates")]],
   [
     "exposed columns",
-    { guards: [guard("maxExposedColumns")], items: [item("Schemas/a b", { exposedColumns: 60 }), item("Schemas/c", {})] },
+    { findings: [guard("maxExposedColumns")], items: [item("Schemas/a b", { exposedColumns: 60 }), item("Schemas/c", {})] },
     ["allow:", entry("guard: maxExposedColumns, address: Schemas/a b")],
   ],
   [
     "one integration that changes too much",
     {
-      guards: [
+      findings: [
         guard("maxChangedPercent", {
           ...{ limit: 30, changed: 90, population: 1000 },
           integrations: [{ address: "Schemas/hr", changed: 90, population: 100 }],
@@ -50,21 +50,21 @@ test.each<[string, Parameters<typeof plan>[0], readonly string[]]>([
   [
     "a target that changes too much",
     {
-      guards: [guard("maxChangedPercent", { limit: 30, changed: 90, population: 100 })],
+      findings: [guard("maxChangedPercent", { limit: 30, changed: 90, population: 100 })],
       items: [item("Schemas/hr", { verb: "update" }), item("Schemas/b", { verb: "update" })],
     },
     ["allow:", entry("guard: maxChangedPercent, address: Schemas/hr"), entry("guard: maxChangedPercent, address: Schemas/b")],
   ],
   [
     "an exposure window",
-    { guards: [guard("exposureWindow", { address: "Integration/i" })], items: [] },
+    { findings: [guard("exposureWindow", { address: "Integration/i" })], items: [] },
     ["allow:", entry("guard: exposureWindow, address: Integration/i")],
   ],
   [
     "a policy",
     {
-      guards: [guard("policy")],
       findings: [
+        guard("policy"),
         finding(`${email}/hashed`),
         finding("", { address: "Integration/i", rule: "Policy/other" }),
         finding("/x", { severity: "warning" }),
@@ -81,7 +81,7 @@ test.each<[string, Parameters<typeof plan>[0], readonly string[]]>([
   ],
   [
     "existing findings that refuse, without those that are fixed",
-    { guards: [guard("policy")], findings: [finding(email, { state: "existing" }), finding(email, { state: "fixed" })] },
+    { findings: [guard("policy"), finding(email, { state: "existing" }), finding(email, { state: "fixed" })] },
     [
       "Change the manifests, or add an exemption to the spec of Policy/pii:",
       "exemptions:",
@@ -96,7 +96,7 @@ test.each<[string, Parameters<typeof plan>[0], readonly string[]]>([
 
 test("many findings of a policy are counted", () => {
   const findings = Array.from({ length: 8 }, () => finding(email));
-  const [way] = waysOut(plan({ guards: [guard("policy")], findings }));
+  const [way] = waysOut(plan({ findings: [guard("policy"), ...findings] }));
   expect(way?.yaml.slice(-1)).toEqual(["  # 7 more findings: use globs, or one entry for each"]);
   expect(way?.yaml).toHaveLength(3);
 });
