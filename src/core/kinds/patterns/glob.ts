@@ -65,11 +65,11 @@ export function compileGlob(pattern: string, ignoreCase = false): Glob {
   const fold = ignoreCase ? foldLetter : (letter: string): string => letter;
   const letters = tokens.flatMap((token) => (token.type === "letter" ? [token.letter] : []));
   if (letters.length === tokens.length) return literalGlob(letters.join(""), ignoreCase);
-  const star = tokens.findIndex(({ type }) => type === "star");
-  if (star >= 0 && letters.length === tokens.length - 1) {
-    const ends = [letters.slice(0, star).join(""), letters.slice(star).join("")] as const;
-    if (ends.every(isAscii)) return affixGlob(ends, ignoreCase);
-  }
+  const parts = [""];
+  for (const token of tokens)
+    if (token.type === "star") parts.push("");
+    else if (token.type === "letter") parts.push(parts.pop() + token.letter);
+  if (letters.length + parts.length - 1 === tokens.length && parts.every(isAscii)) return starGlob(parts, ignoreCase);
   const program = assemble(tokens, fold);
   return { literal: undefined, matches: (name) => run(program, name, fold) };
 }
@@ -80,13 +80,22 @@ function literalGlob(literal: string, ignoreCase: boolean): Glob {
   return { literal, matches: (name) => foldText(name) === folded };
 }
 
-/** `email_*`, `*_id`, `*`: nearly all globs. */
-function affixGlob(ends: readonly [head: string, tail: string], ignoreCase: boolean): Glob {
+/** `email_*`, `*_id`, `*email*`, `*`: nearly all globs. Each part between stars is found where it comes first. */
+function starGlob(parts: readonly string[], ignoreCase: boolean): Glob {
   const fold = ignoreCase ? foldText : (text: string): string => text;
-  const [head, tail] = [fold(ends[0]), fold(ends[1])];
+  const [head = "", ...others] = parts.map(fold);
+  const tail = others.pop() ?? "";
   const matches = (name: string): boolean => {
     const text = fold(name);
-    return text.length >= head.length + tail.length && text.startsWith(head) && text.endsWith(tail);
+    const end = text.length - tail.length;
+    if (head.length > end || !text.startsWith(head) || !text.endsWith(tail)) return false;
+    let at = head.length;
+    for (const part of others) {
+      const found = text.indexOf(part, at);
+      if (found < 0) return false;
+      at = found + part.length;
+    }
+    return at <= end;
   };
   return { literal: undefined, matches };
 }
