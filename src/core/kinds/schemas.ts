@@ -13,6 +13,7 @@ export { readableElsewhere } from "./schema-config/obligations.ts";
 export { type LostChange, type LostNode, layersOf, lostNodes, withoutAlike } from "./schema-config/protection.ts";
 export { readSchemas, withColumns } from "./schema-config/read.ts";
 export type { RuleCache } from "./schema-config/rules/rule-cache.ts";
+export { ruleSetsIn, spliceRules } from "./schema-config/rules/rule-sets.ts";
 export {
   type Known,
   labelsOfColumn,

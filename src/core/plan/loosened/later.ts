@@ -1,9 +1,8 @@
 import { canonicalJson, type JsonValue } from "../../base/model/json/json.ts";
-import type { LiveSchemas, LiveTable } from "../../base/model/live.ts";
+import type { LiveSchemas } from "../../base/model/live.ts";
 import { getOrAdd, groupBy, once } from "../../base/model/maps.ts";
 import type { NodePath } from "../../base/model/nodes.ts";
 import { levelNames, nodesAt } from "../../base/model/schema-tree.ts";
-import type { Patterns } from "../../base/model/specs.generated.d.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { capitalized, ruleText } from "../../base/text/describe.ts";
 import { nodeText } from "../../base/text/paths.ts";
@@ -22,145 +21,11 @@ import {
   withoutAlike,
 } from "../../kinds/index.ts";
 import type { ReviewedTree } from "./columns.ts";
-import type { Draft, Review } from "./entry.ts";
-import { namesLike, patternTexts } from "./later-names.ts";
+import type { Draft } from "./entry.ts";
+import { laterIntegrations, laterTree, type MadeUp, policiesOf, rulesOf, type Side, type Sides } from "./later-tree.ts";
 
 // What manifests give up of schemas, tables, columns and integrations that come later. Both sides are asked about the same
 // made-up ones, whose names come from the patterns and literals of both. The text of rules is not compared.
-
-/** The names that a rule, policy, exemption or label matches. */
-interface Match {
-  readonly schema?: Patterns | undefined;
-  readonly table?: Patterns | undefined;
-  readonly column?: Patterns | undefined;
-}
-
-type Side = Pick<Review["base"], "manifests" | "columnLabels">;
-type Sides = Pick<Review, "base" | "head">;
-
-/** A rule, label, policy or exemption. */
-interface Matching {
-  readonly match: Match;
-}
-
-const rulesIn = ({ manifests }: Side) =>
-  manifests.flatMap((one) =>
-    isSchemaConfig(one) || isRuleSet(one) ? (one.spec.rules ?? []).flatMap((rule) => ("match" in rule ? [rule] : [])) : [],
-  );
-
-const labelsIn = ({ columnLabels }: Side): readonly Matching[] =>
-  (columnLabels?.patterns ?? []).map(({ label, match }) => ({ label, match }));
-
-/** Rules, and the labels that they match by. */
-const matchingRules = (side: Side): readonly Matching[] => [...rulesIn(side), ...labelsIn(side)];
-
-/** Policies, their exemptions and labels. */
-const matchingPolicies = (side: Side): readonly Matching[] => [
-  ...side.manifests
-    .filter(isPolicy)
-    .flatMap(({ spec }): readonly Matching[] => [
-      { ...spec, match: { schema: spec.when?.schema?.name, table: spec.when?.table?.name, column: spec.when?.column?.name } },
-      ...(spec.exemptions ?? []).map((match) => ({ match })),
-    ]),
-  ...labelsIn(side),
-];
-
-/** Tables that files and literal trees name. */
-function namedTables({ base, head }: Sides): readonly NamedTable[] {
-  const found = new Map<string, NamedTable>();
-  const add = (schema: string, table: string, columns: readonly string[]): void => {
-    const known = getOrAdd(found, canonicalJson([schema, table]), () => ({ schema, table, columns: new Set<string>() }));
-    for (const column of columns) known.columns.add(column);
-  };
-  for (const { manifests, columnLabels } of [base, head]) {
-    for (const { spec } of manifests.filter(isSchemaConfig))
-      for (const [schema, { tables = {} }] of Object.entries(spec.schemas ?? {}))
-        for (const [table, { columns = {} }] of Object.entries(tables)) add(schema, table, Object.keys(columns));
-    for (const { schema, table, column } of columnLabels?.columns ?? []) add(schema, table, column === undefined ? [] : [column]);
-  }
-  return [...found.values()];
-}
-
-interface NamedTable {
-  readonly schema: string;
-  readonly table: string;
-  readonly columns: Set<string>;
-}
-
-/** The most names of each level. `withAll`: named tables that have the names made from patterns, too; the others have their own only. */
-interface Limits extends Readonly<Record<keyof Match, number>> {
-  readonly withAll: number;
-}
-const ofRules: Limits = { schema: 8, table: 24, column: 240, withAll: 24 };
-/** Policies are asked about every table. */
-const ofPolicies: Limits = { schema: 4, table: 16, column: 200, withAll: 20 };
-const mostIntegrations = 24;
-const mostLabelSets = 12;
-/** The most lists of SchemaConfigs that are asked if they change in the same way. */
-const mostAlike = 5;
-
-interface TreeOptions {
-  readonly most: Limits;
-  /** Whether the columns are primary keys. */
-  readonly isKey?: boolean;
-}
-
-/** The made-up schemas. */
-function laterTree(sides: Sides, matchingIn: (side: Side) => readonly Matching[], { most, isKey = false }: TreeOptions): LiveSchemas {
-  const { changed, all: both } = inBoth(matchingIn(sides.base), matchingIn(sides.head));
-  const textsAt = (of: readonly Matching[], level: keyof Match) => of.flatMap(({ match }) => patternTexts(match[level]));
-  const namesAt = (level: keyof Match) => namesLike({ changed: textsAt(changed, level), all: textsAt(both, level) }, most[level]);
-  const columnsOf = (names: Iterable<string>): NonNullable<LiveTable["columns"]> =>
-    Object.fromEntries([...names].map((name) => [name, { enabled: true, hashed: false, isPrimaryKey: isKey }]));
-  const all = columnsOf(namesAt("column"));
-  const tables = namesAt("table").map((table) => [table, { enabled: true, columns: all }] as const);
-  const tree = new Map(namesAt("schema").map((schema) => [schema, new Map<string, LiveTable>(tables)]));
-  for (const [index, { schema, table, columns }] of namedTables(sides).entries()) {
-    const own = index < most.withAll ? { ...all, ...columnsOf(columns) } : columnsOf(columns);
-    getOrAdd(tree, schema, () => new Map<string, LiveTable>(tables)).set(table, { enabled: true, columns: own });
-  }
-  return Object.fromEntries([...tree].map(([schema, of]) => [schema, { enabled: true, tables: Object.fromEntries(of) }]));
-}
-
-/** Those of both sides. `changed`: of one side only; what differs depends on them. */
-function inBoth<T>(before: readonly T[], now: readonly T[]): { readonly changed: readonly T[]; readonly all: readonly T[] } {
-  const byTextOf = (list: readonly T[]) => new Map(list.map((one) => [canonicalJson(one as JsonValue), one])); // parts of manifests are JSON
-  const [was, is] = [byTextOf(before), byTextOf(now)];
-  const all = new Map([...was, ...is]);
-  return { changed: [...all].flatMap(([text, one]) => (was.has(text) === is.has(text) ? [] : [one])), all: [...all.values()] };
-}
-
-/** Integrations with the names and labels that selectors, exemptions and files match. */
-function laterIntegrations({ base, head }: Sides, isAccountKnown: boolean): ReadonlyMap<string, IntegrationNames> {
-  const selectors = (side: Side) =>
-    side.manifests.flatMap((one) =>
-      isSchemaConfig(one) ? (one.spec.integrations ?? []) : isPolicy(one) ? (one.spec.when?.integration ?? []) : [],
-    );
-  const namesIn = (side: Side): readonly string[] => [
-    ...selectors(side).flatMap(({ names }) => patternTexts(names)),
-    ...side.manifests
-      .filter(isPolicy)
-      .flatMap(({ spec }) => (spec.exemptions ?? []).flatMap(({ integration }) => patternTexts(integration))),
-    ...(side.columnLabels?.columns ?? []).flatMap(({ integration }) => patternTexts(integration)),
-  ];
-  const labels = new Map([base, head].flatMap(selectors).map((one) => [canonicalJson(one.labels ?? {}), one.labels ?? {}]));
-  const names = namesLike(inBoth(namesIn(base), namesIn(head)), mostIntegrations);
-  const made = [{}, ...[...labels.values()].slice(0, mostLabelSets)].flatMap((of) => names.map((name) => ({ names: [name], labels: of })));
-  return new Map([
-    ...made.map((one, index) => [`later ${index}`, one] as const),
-    ...(isAccountKnown ? [] : namedIntegrations([base, head])),
-  ]);
-}
-
-/** Integrations that manifests declare or refer to, for a review without the account. */
-const namedIntegrations = (sides: readonly Side[]): readonly (readonly [id: string, names: IntegrationNames])[] =>
-  sides.flatMap(({ manifests }) => [
-    ...manifests.filter(isSchemaConfig).flatMap(({ spec: { integration } }) => {
-      const id = typeof integration === "string" ? integration : integration?.id;
-      return id === undefined ? [] : [[id, { names: [id], labels: {} }] as const];
-    }),
-    ...manifests.filter(isIntegration).map(({ name, labels }) => [name, { names: [name], labels }] as const),
-  ]);
 
 /** What both sides say about schemas: if it is equal, nothing is lost. */
 const textOf = ({ manifests }: Side): string =>
@@ -183,32 +48,45 @@ interface LaterLoss extends LostNode {
 /** By what kept them. */
 type Losses = ReadonlyMap<string, readonly LostNode[]>;
 
+/** The most columns that are asked of integrations whose rules differ, those of the account and made-up ones each, times the patterns that each is compared with. */
+const mostComparisons = 40_000_000;
+
 /** Asks both sides about what comes later. */
 export function askLater(sides: Sides, accounts: { readonly before: Account; readonly now: Account }, areLabelsChanged: boolean) {
   const isChanged = areLabelsChanged || textOf(sides.base) !== textOf(sides.head);
+  let isWhole = true;
+  const whole = <T>({ made: one, isWhole: isAll }: MadeUp<T>): T => {
+    isWhole &&= isAll;
+    return one;
+  };
+  const rules = once(() => rulesOf(sides));
   const trees = once(() => {
-    const usesKeys = [sides.base, sides.head].flatMap(rulesIn).some(({ match }) => match.where?.isPrimaryKey !== undefined);
-    return [false, ...(usesKeys ? [true] : [])].map((isKey) => laterTree(sides, matchingRules, { most: ofRules, isKey }));
+    const usesKeys = [sides.base, sides.head].some(({ manifests }) =>
+      canonicalJson(manifests.map(({ spec }) => spec as JsonValue)).includes('"isPrimaryKey"'),
+    );
+    return [false, ...(usesKeys ? [true] : [])].map((isKey) => whole(laterTree(sides, rules(), isKey)));
   });
   const made = once(() => {
     const isKnown = accounts.now.list(list).items.length > 0;
-    const integrations = isChanged ? laterIntegrations(sides, isKnown) : new Map<string, IntegrationNames>();
+    const integrations = isChanged ? whole(laterIntegrations(sides, isKnown)) : new Map<string, IntegrationNames>();
     return { integrations, before: withIntegrations(accounts.before, integrations), now: withIntegrations(accounts.now, integrations) };
   });
   const [real, later] = [once(() => unitsOf(accounts)), once(() => unitsOf(made()))];
   // Integrations with the same rules lose the same.
   const known = new Map<object, Map<object | undefined, Losses>>();
-  const alike = new Map<string, number>();
+  let comparisons = 0;
   const lossesOf = (change: LostChange): Losses =>
     getOrAdd(
       getOrAdd(known, change.before.rules.root, () => new Map<object | undefined, Losses>()),
       change.now?.rules.root,
       () => {
-        const changed = changedLayers(change, areLabelsChanged);
-        const count = (alike.get(changed) ?? 0) + 1;
-        alike.set(changed, count);
-        if (changed === "" || count > mostAlike) return new Map();
-        const nodes = trees().flatMap((tree) => lostNodes(change, withoutAlike(change, tree)));
+        if (!areOther(change, areLabelsChanged)) return new Map();
+        const nodes = trees().flatMap((all) => {
+          const tree = comparisons > mostComparisons ? {} : withoutAlike(change, all);
+          comparisons += columnsIn(tree) * rules().all.length;
+          isWhole &&= comparisons <= mostComparisons;
+          return lostNodes(change, tree);
+        });
         return groupBy(nodes, ({ key, cause: { rule = "", place } }) => `${key} ${rule} ${place.file} ${place.document} ${place.pointer}`);
       },
     );
@@ -237,7 +115,7 @@ export function askLater(sides: Sides, accounts: { readonly before: Account; rea
     *integrations(): Iterable<ReviewedTree> {
       const { integrations, ...both } = made();
       const scopes = { before: labelScopes(both.before), now: labelScopes(both.now) };
-      const live = integrations.size === 0 ? {} : laterTree(sides, matchingPolicies, { most: ofPolicies });
+      const live = integrations.size === 0 ? {} : whole(laterTree(sides, policiesOf(sides)));
       for (const [id, integration] of integrations)
         yield { integration, was: integration, live, planned: new Map(), labels: { before: scopes.before?.(id), now: scopes.now?.(id) } };
     },
@@ -245,7 +123,7 @@ export function askLater(sides: Sides, accounts: { readonly before: Account; rea
     drafts(shown: readonly Draft[], isLostLabel: (label: string) => boolean): readonly Draft[] {
       const { integrations } = made();
       // Integrations of the account do not use up what is asked about others.
-      alike.clear();
+      comparisons = 0;
       const sizeOf = (id: string): number => later().before.get(id)?.manifests.length ?? 0;
       // What other SchemaConfigs keep hides less with few of them.
       for (const [id, { names }] of [...integrations].sort(([a], [b]) => sizeOf(a) - sizeOf(b)))
@@ -254,18 +132,30 @@ export function askLater(sides: Sides, accounts: { readonly before: Account; rea
         (label !== undefined && isLostLabel(label.name)) ||
         shown.some((one) => canonicalJson(one.place ?? null) === canonicalJson(place)) ||
         [...modes.values()].some(({ message }) => message.startsWith(`${rule}: `));
-      return [...modes.values(), ...[...lost.values()].filter((one) => !isShown(one)).map(laterDraft)];
+      return [...(isWhole ? [] : [incomplete]), ...modes.values(), ...[...lost.values()].filter((one) => !isShown(one)).map(laterDraft)];
     },
   };
 }
 
-/** The SchemaConfigs that are not the same, or not in the same place, on both sides; "" if all are. */
-function changedLayers({ before, now }: LostChange, areLabelsChanged: boolean): string {
+/** The number of columns, and of tables without any. */
+const columnsIn = (tree: LiveSchemas): number =>
+  Object.values(tree).reduce(
+    (sum, { tables }) => sum + Object.values(tables).reduce((of, { columns = {} }) => of + 1 + Object.keys(columns).length, 0),
+    0,
+  );
+
+const incomplete: Draft = {
+  code: "unknown",
+  subject: "later columns",
+  message:
+    "There are too many patterns to ask about every later column that they match, so what is not hashed or switched off any more may be missing here. Read the rules, labels and policies that this pull request changes.",
+  at: "head",
+};
+
+/** Whether the SchemaConfigs of both sides are not the same, or not in the same order. */
+function areOther({ before, now }: LostChange, areLabelsChanged: boolean): boolean {
   const [was, is] = [layersOf(before), now === undefined ? [] : layersOf(now)];
-  const only = (one: readonly string[], other: readonly string[]) =>
-    one.filter((layer) => !other.includes(layer) || (areLabelsChanged && layer.includes('"label":')));
-  const changed = [...only(was, is), ...only(is, was)];
-  return (changed.length > 0 ? changed : was.filter((layer, index) => layer !== is[index])).join(" ");
+  return canonicalJson(was) !== canonicalJson(is) || (areLabelsChanged && was.some((layer) => layer.includes('"label":')));
 }
 
 const unitsOf = ({ before, now }: { readonly before: Account; readonly now: Account }) => {

@@ -1,0 +1,216 @@
+import { canonicalJson, type JsonValue } from "../../base/model/json/json.ts";
+import type { LiveSchemas, LiveTable } from "../../base/model/live.ts";
+import { getOrAdd, groupBy } from "../../base/model/maps.ts";
+import type { Patterns, WrittenRule } from "../../base/model/specs.generated.d.ts";
+import type { IntegrationNames } from "../../kinds/index.ts";
+import { isIntegration, isPolicy, isSchemaConfig, ruleSetsIn, spliceRules } from "../../kinds/index.ts";
+import type { Review } from "./entry.ts";
+import { type BothSides, namesLike, patternTexts } from "./later-names.ts";
+
+// Schemas and integrations that do not exist yet, with names from the patterns and literals of both sides. What is not the same
+// on both sides comes first, together with everything else, so that a bound leaves out what matters least.
+
+export type Side = Pick<Review["base"], "manifests" | "columnLabels">;
+export type Sides = Readonly<Record<"base" | "head", Side>>;
+
+/** What is made up, and whether it has everything that changed patterns match. */
+export interface MadeUp<T> {
+  readonly made: T;
+  readonly isWhole: boolean;
+}
+
+/** The names that a rule, label, policy or exemption matches. */
+interface Matching {
+  readonly match: { readonly schema?: Patterns | undefined; readonly table?: Patterns | undefined; readonly column?: Patterns | undefined };
+  /** Of a label. */
+  readonly label?: string;
+}
+
+type Level = keyof Matching["match"];
+
+/** Those of both sides. `changed`: what is on one side only; what differs depends on it. */
+function inBoth<T>(before: readonly T[], now: readonly T[]): BothSides<T> {
+  const byText = (list: readonly T[]) => new Map(list.map((one) => [canonicalJson(one as JsonValue), one])); // parts of manifests are JSON
+  const [was, is] = [byText(before), byText(now)];
+  const all = new Map([...was, ...is]);
+  return { changed: [...all].flatMap(([text, one]) => (was.has(text) === is.has(text) ? [] : [one])), all: [...all.values()] };
+}
+
+const labelsIn = ({ columnLabels }: Side): readonly Matching[] =>
+  (columnLabels?.patterns ?? []).map(({ label, match }) => ({ label, match }));
+
+/**
+ * Rules, and the labels that they match by. Changed are rules that protected at the base, rules that expose now, those in another order, all
+ * of a SchemaConfig that selects something else or has another priority, and all at all if an integration has other names or labels.
+ */
+export function rulesOf({ base, head }: Sides): BothSides<Matching> {
+  const integrationsOf = ({ manifests }: Side): string =>
+    canonicalJson(manifests.filter(isIntegration).map(({ address, labels, spec }) => [address, labels, spec.settings?.name ?? null]));
+  const areAllChanged = integrationsOf(base) !== integrationsOf(head);
+  const [was, is] = [configsIn(base), configsIn(head)];
+  const all = new Map<string, WrittenRule>();
+  const changed = new Map<string, WrittenRule>();
+  for (const address of new Set([...was.keys(), ...is.keys()])) {
+    const { rules: before = none, rest } = was.get(address) ?? {};
+    const { rules: now = none, rest: restNow } = is.get(address) ?? {};
+    const same = new Set(areAllChanged || rest !== restNow ? [] : sameIn([...before.keys()], [...now.keys()]));
+    for (const [text, rule] of [...before, ...now]) {
+      const isOneSided = before.has(text) !== now.has(text);
+      all.set(text, rule);
+      if (isOneSided ? (before.has(text) ? isProtecting(rule) : isExposing(rule)) : !same.has(text)) changed.set(text, rule);
+    }
+  }
+  const labels = inBoth(labelsIn(base), labelsIn(head));
+  const names = new Set([...changed.values()].flatMap(({ match }) => patternTexts(match.label)));
+  const isUsed = ({ label }: Matching): boolean => patternTexts(label).some((name) => names.has(name));
+  return {
+    changed: [...changed.values(), ...labels.changed, ...labels.all.filter(isUsed)],
+    all: [...all.values(), ...labels.all],
+  };
+}
+
+const none: ReadonlyMap<string, WrittenRule> = new Map();
+const isProtecting = ({ set = {} }: WrittenRule): boolean => set.hashed === true || set.enabled === false;
+const isExposing = ({ set = {}, ignore }: WrittenRule): boolean => set.hashed === false || set.enabled === true || ignore === true;
+
+/** What is in both lists, without what lies between the first and the last one that is in another order. */
+function sameIn(before: readonly string[], now: readonly string[]): readonly string[] {
+  const [was, is] = [before.filter((one) => now.includes(one)), now.filter((one) => before.includes(one))];
+  const isMoved = (one: string, index: number): boolean => one !== is[index];
+  const [first, last] = [was.findIndex(isMoved), was.findLastIndex(isMoved)];
+  return first < 0 ? was : [...was.slice(0, first), ...was.slice(last + 1)];
+}
+
+/** By address: the rules of each SchemaConfig with those of its RuleSets, by their text, and the text of everything else. */
+const configsIn = ({ manifests }: Side) => {
+  const sets = ruleSetsIn(manifests);
+  return new Map(
+    manifests.filter(isSchemaConfig).map((one) => {
+      const { rules: _, ...rest } = one.spec;
+      const rules = spliceRules(one, sets).rules.map(({ rule }) => [canonicalJson(rule as JsonValue), rule] as const);
+      return [one.address, { rules: new Map(rules), rest: canonicalJson(rest as JsonValue) }];
+    }),
+  );
+};
+
+/** Policies, their exemptions and labels. */
+export function policiesOf({ base, head }: Sides): BothSides<Matching> {
+  const matchingIn = (side: Side): readonly Matching[] => [
+    ...side.manifests
+      .filter(isPolicy)
+      .flatMap(({ spec }): readonly Matching[] => [
+        { ...spec, match: { schema: spec.when?.schema?.name, table: spec.when?.table?.name, column: spec.when?.column?.name } },
+        ...(spec.exemptions ?? []).map((match) => ({ match })),
+      ]),
+    ...labelsIn(side),
+  ];
+  return inBoth(matchingIn(base), matchingIn(head));
+}
+
+/** The most names of each level. */
+const most: Readonly<Record<Level, number>> = { schema: 12, table: 40, column: 6_000 };
+/** Those of a pattern that is not changed, and of what it matches together with changed ones. */
+const mostBeside: Readonly<Record<Level, number>> = { schema: 6, table: 12, column: 120 };
+/** The most columns of all tables, times the patterns that each is compared with. */
+const mostComparisons = 6_000_000;
+
+type Columns = NonNullable<LiveTable["columns"]>;
+
+/** Tables that changed patterns match, with all columns; and what each other pattern of a table and each entry for a table name there. */
+export function laterTree(sides: Sides, { changed, all }: BothSides<Matching>, isKey = false): MadeUp<LiveSchemas> {
+  let isWhole = true;
+  const namesAt = (level: Level, given: BothSides<Matching>, limit: number): readonly string[] => {
+    const textsOf = (of: readonly Matching[]) => of.flatMap(({ match }) => patternTexts(match[level]));
+    const { names, isCut } = namesLike({ changed: textsOf(given.changed), all: textsOf(given.all) }, limit);
+    isWhole &&= !isCut;
+    return names;
+  };
+  const columnsOf = (names: readonly string[]): Columns =>
+    Object.fromEntries(names.map((name) => [name, { enabled: true, hashed: false, isPrimaryKey: isKey }]));
+  const tree = new Map<string, Map<string, LiveTable>>();
+  const add = (schema: string, table: string, columns: Columns): void => {
+    const tables = getOrAdd(tree, schema, () => new Map<string, LiveTable>());
+    tables.set(table, { enabled: true, columns: { ...tables.get(table)?.columns, ...columns } });
+  };
+  const ofChanged = { changed, all: changed };
+  const [schemas, tables] = [namesAt("schema", ofChanged, most.schema), namesAt("table", ofChanged, most.table)];
+  const room = Math.floor(mostComparisons / (schemas.length * tables.length * (all.length + 1)));
+  const names = namesAt("column", { changed, all }, Math.max(mostBeside.column, Math.min(most.column, room)));
+  const [columns, few] = [columnsOf(names), columnsOf(names.slice(0, mostBeside.column))];
+  for (const schema of schemas) for (const table of tables) add(schema, table, columns);
+  for (const one of all.filter(({ match }) => match.schema !== undefined || match.table !== undefined)) {
+    const given = { changed: [one], all: [one, ...changed] };
+    const own = columnsOf(namesAt("column", given, mostBeside.column));
+    for (const schema of namesAt("schema", given, mostBeside.schema))
+      for (const table of namesAt("table", given, mostBeside.table)) add(schema, table, own);
+  }
+  const named = groupBy([...namedColumns(sides.base), ...namedColumns(sides.head)], ({ schema, table }) => canonicalJson([schema, table]));
+  for (const of of named.values()) add(of[0].schema, of[0].table, { ...few, ...columnsOf(of.flatMap(({ column }) => column ?? [])) });
+  const made = Object.fromEntries([...tree].map(([schema, of]) => [schema, { enabled: true, tables: Object.fromEntries(of) }]));
+  return { made, isWhole };
+}
+
+/** The tables and columns that literal trees and files name. */
+const namedColumns = ({ manifests, columnLabels }: Side): readonly Named[] => [
+  ...manifests
+    .filter(isSchemaConfig)
+    .flatMap(({ spec }) =>
+      Object.entries(spec.schemas ?? {}).flatMap(([schema, { tables = {} }]) =>
+        Object.entries(tables).flatMap(([table, { columns = {} }]) =>
+          [undefined, ...Object.keys(columns)].map((column) => ({ schema, table, column })),
+        ),
+      ),
+    ),
+  ...(columnLabels?.columns ?? []),
+];
+
+interface Named {
+  readonly schema: string;
+  readonly table: string;
+  readonly column?: string | undefined;
+}
+
+const mostNames = 40;
+const mostLabels = 40;
+
+/** Integrations with the names and labels that selectors, exemptions and files match. */
+export function laterIntegrations({ base, head }: Sides, isAccountKnown: boolean): MadeUp<ReadonlyMap<string, IntegrationNames>> {
+  const selectorsIn = ({ manifests, columnLabels }: Side): readonly Selecting[] => [
+    ...manifests.filter(isSchemaConfig).map(({ spec }) => ({ ...spec.integrations, of: spec })),
+    ...manifests.filter(isPolicy).map(({ spec }) => ({ ...spec.when?.integration, of: spec })),
+    ...manifests.filter(isPolicy).flatMap(({ spec }) => (spec.exemptions ?? []).map((of) => ({ names: of.integration, of }))),
+    ...(columnLabels?.columns ?? []).map(({ integration, origin: _, describedBy: __, ...of }) => ({ names: integration, of })),
+  ];
+  const { changed, all } = inBoth(selectorsIn(base), selectorsIn(head));
+  const textsOf = (of: readonly Selecting[]) => of.flatMap(({ names }) => patternTexts(names));
+  const { names, isCut } = namesLike({ changed: textsOf(changed), all: textsOf(all) }, mostNames);
+  const labelsOf = (of: readonly Selecting[]) => of.flatMap(({ labels }) => (labels === undefined ? [] : [labels]));
+  const both = [...labelsOf(changed), ...labelsOf(all)];
+  const sets = [{}, ...both, ...labelsOf(changed).flatMap((one) => both.map((other) => ({ ...other, ...one })))];
+  const labels = [...new Map(sets.map((one) => [canonicalJson(one), one])).values()];
+  const made = labels.slice(0, mostLabels).flatMap((of) => names.map((name) => ({ names: [name], labels: of })));
+  return {
+    made: new Map([
+      ...made.map((one, index) => [`later ${index}`, one] as const),
+      ...(isAccountKnown ? [] : namedIntegrations([base, head])),
+    ]),
+    isWhole: !isCut && labels.length <= mostLabels,
+  };
+}
+
+/** What selects integrations, and for what. */
+interface Selecting {
+  readonly of: object;
+  readonly names?: Patterns | undefined;
+  readonly labels?: IntegrationNames["labels"] | undefined;
+}
+
+/** Integrations that manifests declare or refer to, for a review without the account. */
+const namedIntegrations = (sides: readonly Side[]): readonly (readonly [id: string, names: IntegrationNames])[] =>
+  sides.flatMap(({ manifests }) => [
+    ...manifests.filter(isSchemaConfig).flatMap(({ spec: { integration } }) => {
+      const id = typeof integration === "string" ? integration : integration?.id;
+      return id === undefined ? [] : [[id, { names: [id], labels: {} }] as const];
+    }),
+    ...manifests.filter(isIntegration).map(({ name, labels }) => [name, { names: [name], labels }] as const),
+  ]);
