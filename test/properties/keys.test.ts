@@ -19,12 +19,11 @@ import type { AuditEntry, LiveColumn, LiveSchemas, LiveTable } from "../../src/c
 import type { Manifest, SchemaRule } from "../../src/core/base/model/manifest.ts";
 import { type NodePath, nodePointer } from "../../src/core/base/model/nodes.ts";
 import type { Attribution, Cause, Change, ChangeFacts, DraftFacts, ReadyStep } from "../../src/core/base/model/plan.ts";
-import type { Locate, Problem, SourceLocation } from "../../src/core/base/model/problem.ts";
+import type { Locate, SourceLocation } from "../../src/core/base/model/problem.ts";
 import { type Field, nodesAt, riskOf } from "../../src/core/base/model/schema-tree.ts";
-import type { Reads } from "../../src/core/base/model/service.ts";
 import { attribute } from "../../src/core/drift/attribution.ts";
 import type { Account } from "../../src/core/kinds/kind.ts";
-import { enterLabels, labelRoots, labelsOf } from "../../src/core/kinds/patterns/labels.ts";
+import { labelRoots } from "../../src/core/kinds/patterns/labels.ts";
 import { evaluate } from "../../src/core/kinds/schema-config/evaluate.ts";
 import type { NodeChange } from "../../src/core/kinds/schema-config/evaluation.ts";
 import { basisOf } from "../../src/core/kinds/schema-config/live-differences.ts";
@@ -32,13 +31,9 @@ import { namesBeside } from "../../src/core/kinds/schema-config/obligations.ts";
 import { removedCause } from "../../src/core/kinds/schema-config/protection.ts";
 import type { SchemaConfigUnit } from "../../src/core/kinds/schema-config/units.ts";
 import { compare } from "../../src/core/plan/compare.ts";
-import { groupProblems } from "../../src/core/plan/group-problems.ts";
 import { numbered } from "../../src/core/plan/number-items.ts";
 import { pairsByObject, type Reviewed } from "../../src/core/plan/origin.ts";
-import { cachedReads, heldReads } from "../../src/core/plan/reads/cached-reads.ts";
 import { everything } from "../../src/core/plan/scope.ts";
-import { type ChangeRow, changeRows } from "../../src/core/render/report/changes.ts";
-import { wordsOf } from "../../src/core/render/report/words.ts";
 import { compareFleet, config } from "../core/kinds/schema-config/fleet.ts";
 import { draft } from "../core/plan/drafts.ts";
 import { item, plan } from "../core/render/plans.ts";
@@ -507,110 +502,6 @@ test("two accounts have the same basis exactly if every value that decides what 
   );
 });
 
-// Problems.
-
-const problem = told(
-  fc.record({
-    code: fc.constantFrom("E_MISSING_NAME" as const, "W_NO_MATCH" as const),
-    severity: fc.constantFrom("error" as const, "warning" as const),
-    message: fc.constantFrom("One.", "Two."),
-    address: fc.constantFrom("Schemas/a", "Schemas/b", "Schemas/c", "Schemas/d", "Schemas/e", "Tag/pii", undefined),
-    place: unknownOr(place),
-  }),
-) as fc.Arbitrary<Problem>;
-const isOfSchemas = ({ address, place: at }: Problem): boolean => at !== undefined && address?.startsWith("Schemas/") === true;
-const lineOf = ({ code, severity, place: at }: Problem): string => JSON.stringify([code, severity, at && locate(at)]);
-
-/** How many integrations a message stands for, and those that it names. */
-function countedIn(message: string): { readonly count: number; readonly names: readonly string[] } {
-  const [, count, names = ""] = /The same problem is in (one|\d+) more integrations?: (.*)\.$/u.exec(message) ?? [];
-  return { count: count === undefined ? 0 : count === "one" ? 1 : Number(count), names: names.match(/\b[a-e]\b(?= and|,|$)/gu) ?? [] };
-}
-
-test("the grouped problems stand for each problem, with its own code, severity, integration, file and line", () => {
-  fc.assert(
-    fc.property(fc.array(problem, { maxLength: 14 }), (all) => {
-      const reported = groupProblems(all);
-      expectSame(
-        reported.filter((one) => !isOfSchemas(one)),
-        all.filter((one) => !isOfSchemas(one)),
-      );
-      const ofSchemas = all.filter(isOfSchemas);
-      expect(new Set(reported.filter(isOfSchemas).map(lineOf))).toEqual(new Set(ofSchemas.map(lineOf)));
-      for (const line of new Set(ofSchemas.map(lineOf))) {
-        const here = ofSchemas.filter((one) => lineOf(one) === line);
-        const found = reported.filter(isOfSchemas).filter((one) => lineOf(one) === line);
-        const addresses = new Set(here.map(({ address = "" }) => address));
-        const named = found.flatMap(({ address = "", message }) => [address, ...countedIn(message).names.map((name) => `Schemas/${name}`)]);
-        expect(named.filter((address) => !addresses.has(address))).toEqual([]);
-        const [first, ...others] = found;
-        // One stands for all integrations, or each is listed.
-        if (others.length === 0) expect(1 + countedIn(first?.message ?? "").count).toBe(addresses.size);
-        else expectSame(found, here);
-        const texts = new Set(here.map(({ address, message }) => JSON.stringify([address, message])));
-        if (texts.size > addresses.size) expectSame(found, here);
-      }
-    }),
-    quick,
-  );
-});
-
-// Reports.
-
-const reportFacts = told(
-  fc.record({
-    before: unknownOr(flag),
-    after: flag,
-    risk: fc.constantFrom("protects" as const, "exposes" as const),
-    cause: unknownOr(located),
-    removed: fc.option(located, { nil: undefined, freq: 2 }),
-    origin: unknownOr(fc.constantFrom("drift" as const, "config" as const)),
-    attribution: unknownOr(fc.constantFrom(...attributions)),
-  }),
-) as fc.Arbitrary<ChangeFacts>;
-
-const countBy = <T>(all: Iterable<T>, keyOf: (one: T) => string, sizeOf: (one: T) => number = () => 1): ReadonlyMap<string, number> => {
-  const counts = new Map<string, number>();
-  for (const one of all) counts.set(keyOf(one), (counts.get(keyOf(one)) ?? 0) + sizeOf(one));
-  return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
-};
-
-test("the rows of a report count each change once, with its own value, risk, origin, rule, file and line", () => {
-  const words = wordsOf("Plan");
-  const levels = ["schema", "table", "column"];
-  const verbs: Readonly<Record<string, string>> = {
-    "hashed true": "hash",
-    "hashed false": "unhash",
-    "enabled true": "switch on",
-    "enabled false": "switch off",
-  };
-  fc.assert(
-    fc.property(fc.array(singlesOf(reportFacts), { minLength: 1, maxLength: 3 }), (all) => {
-      const items = all.map((changes, index) => item({ address: `Schemas/shop-${index}`, changes: groupsOf(changes) }));
-      const singles = all.flatMap((changes, index) => changes.map((one) => ({ ...one, integration: `shop-${index}` })));
-      const placeOf = (cause: Cause | undefined) => [cause?.rule ?? null, cause?.file ?? null, cause?.line ?? null];
-      const keyOf = (verb: string, noun: string, isAlarm: boolean, cause: Cause | undefined): string =>
-        JSON.stringify([verb, noun, isAlarm, placeOf(cause)]);
-      const ofSingle = ({ field, path, facts }: (typeof singles)[number]): string => {
-        const isOutside = facts.origin === "drift";
-        const verb = `${verbs[`${field} ${String(facts.after)}`]}${isOutside ? " again" : ""}`;
-        return keyOf(verb, levels[path.length - 1] ?? "", facts.risk === "exposes", facts.cause);
-      };
-      const ofRow = ({ verb, noun, isAlarm, cause }: ChangeRow): string => keyOf(verb, noun, isAlarm, cause);
-      const rows = changeRows(items, words);
-      expect(countBy(rows, ofRow, ({ count }) => count)).toEqual(countBy(singles, ofSingle));
-      for (const row of rows) {
-        const own = singles.filter((one) => ofSingle(one) === ofRow(row));
-        const integrations = new Set(own.map(({ integration }) => integration));
-        expect(row.where.filter((name) => !integrations.has(name))).toEqual([]);
-        const removed = new Set(own.map(({ facts }) => facts.removed === undefined));
-        if (removed.size === 1 && !row.verb.endsWith(" again")) expect(row.why.includes("(removed here)")).toBe(removed.has(false));
-      }
-    }),
-    quick,
-  );
-});
-
 // What is kept.
 
 const keepingNodes = told(
@@ -742,57 +633,6 @@ test("the digests beside a node are those of its own names", () => {
           expect(beside(schema, name)).toEqual(names.map(namesDigest));
         }
       }
-    }),
-    quick,
-  );
-});
-
-// Look-ups.
-
-test("a column has the labels that it has alone, whatever was looked up before", () => {
-  const integrations = [{ names: ["one"] }, { names: ["two"], destinationSchema: "s" }];
-  fc.assert(
-    fc.property(labels, fc.array(tree, { minLength: 1, maxLength: 2 }), (all, trees) => {
-      const shared = labelRoots(all);
-      for (const live of trees)
-        for (const [schema, name, of] of paths) {
-          if (name === undefined || of === undefined) continue;
-          for (const integration of integrations) {
-            const [root, alone] = [shared(integration), labelRoots(all)(integration)];
-            const path = [schema, name, of] as const;
-            expect(labelsOf(root, live, path)).toEqual(labelsOf(alone, live, path));
-            expect([...enterLabels(root, schema).possible]).toEqual([...enterLabels(alone, schema).possible]);
-          }
-        }
-    }),
-    usual,
-  );
-});
-
-test("a held read returns what its own request does", async () => {
-  const text = async (...args: readonly unknown[]) =>
-    args.map((one) => (typeof one === "object" && one !== null && "name" in one ? one.name : one));
-  const direct = { list: text, one: text, schemas: text, columns: text } as unknown as Reads;
-  const id = fc.constantFrom("a", "b");
-  const call = fc.oneof(
-    fc.tuple(
-      fc.constant("list"),
-      fc.constantFrom("integrations", "tags").map((name) => ({ name })),
-    ),
-    fc.tuple(
-      fc.constant("one"),
-      fc.constantFrom("integrations", "tags").map((name) => ({ name })),
-      id,
-    ),
-    fc.tuple(fc.constant("schemas"), id),
-    fc.tuple(fc.constant("columns"), id, id, id),
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(call), async (calls) => {
-      const held = heldReads(cachedReads(direct));
-      const ask = (reads: Reads, [name, ...args]: readonly [string, ...unknown[]]) =>
-        (reads as unknown as Record<string, typeof text>)[name]?.(...args);
-      for (const one of calls) expect(await ask(held, one as never)).toEqual(await ask(direct, one as never));
     }),
     quick,
   );

@@ -59,3 +59,14 @@ test.each<[string, readonly Problem[], readonly (readonly [string | undefined, s
 ])("%s", (_sentence, problems, expected) => {
   expect(told(problems)).toEqual(expected);
 });
+
+test.each<[string, Partial<Problem>]>([
+  ["code", { code: "W_NO_MATCH" }],
+  ["severity", { severity: "warning" }],
+  ...Object.entries({ file: "other.yaml", document: 1, pointer: "/other", on: "key" as const }).map(
+    ([key, value]): [string, Partial<Problem>] => [key, { place: { file: "shops.yaml", document: 0, pointer: "", [key]: value } }],
+  ),
+])("problems with another %s are different problems", (_, other) => {
+  const [a, b] = [missing("Schemas/a", ""), { ...missing("Schemas/b", ""), ...other }];
+  expect(groupProblems([a, b])).toEqual([a, b]);
+});

@@ -1,7 +1,7 @@
 // A report counts each change once, the most important ones first, and says what to do.
 import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../../src/core/base/model/findings.ts";
-import type { Plan, ReadyStep } from "../../../src/core/base/model/plan.ts";
+import type { ChangeFacts, Plan, ReadyStep } from "../../../src/core/base/model/plan.ts";
 import type { Entry } from "../../../src/core/render/blocks.ts";
 import { lineText, textOf } from "../../../src/core/render/blocks.ts";
 import type { RenderOptions } from "../../../src/core/render/document.ts";
@@ -82,6 +82,28 @@ describe("equal changes are one row", () => {
       "hash | users.phone | a | rule fax: register 12",
       "hash again | users.city | b | un-hashed by dana@example.com, 2026-03-03 07:55 UTC",
     ]);
+  });
+
+  const dana = { actor: "dana@example.com", at: "2026-03-03T07:55:00Z", confidence: "exact", event: "un-hashed", own: false } as const;
+  test.each<[member: string, other: Partial<ChangeFacts> & { readonly field?: string }]>([
+    ["field", { field: "enabled" }],
+    ["value", { after: false }],
+    ["risk", { risk: "exposes" }],
+    ["origin", { origin: "drift" }],
+    ["rule", { cause: { ...rule, rule: "fax" } }],
+    ["file", { cause: { ...rule, file: "manifests/fax.yaml" } }],
+    ["line", { cause: { ...rule, line: 10 } }],
+    ["label", { cause: { ...rule, label: { name: "pii", source: "labels.csv:1" } } }],
+    ["removed rule", { removed: rule }],
+    ["person", { attribution: dana }],
+  ])("unless their %s differs", (_, other) => {
+    const [one, two] = [
+      { ...columns("email"), cause: rule },
+      { ...columns("phone"), cause: rule },
+    ];
+    const countOf = (second: ReadyStep["changes"][number]) =>
+      rowsOf(plan({ items: [of("a", one), of("b", one), of("a", second), of("b", second)] })).length;
+    expect([countOf(two), countOf({ ...two, ...other })]).toEqual([1, 2]);
   });
 
   test("of a review without an event are not said to be changed in the account", () => {

@@ -3,6 +3,8 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
 import type { Plan } from "../../../../src/core/base/model/plan.ts";
+import type { Reads } from "../../../../src/core/base/model/service.ts";
+import { cachedReads, heldReads } from "../../../../src/core/plan/reads/cached-reads.ts";
 import { type EmbeddedOptions, seedAccount } from "../../../../src/embedded/index.ts";
 import { runCommand } from "../../../support/command.ts";
 import { serve } from "../../../support/loopback.ts";
@@ -233,4 +235,21 @@ test("client.concurrency limits the reads in flight", async () => {
   expect(stdout).toContain(`Read with ${count + 1} GET.`);
   expect(code).toBe(0);
   expect(most).toBe(concurrency);
+});
+
+test("held reads ask once for each list, object, tree and table, and confuse none", async () => {
+  const asked: string[] = [];
+  const ask = async (...args: readonly unknown[]) => {
+    asked.push(JSON.stringify(args));
+    return args;
+  };
+  const held = heldReads(cachedReads({ list: ask, one: ask, schemas: ask, columns: ask } as unknown as Reads));
+  const ids = ["a", "b"];
+  const calls = [
+    ...ids.flatMap((name) => [[held.list, { name }], ...ids.map((id) => [held.one, { name }, id])]),
+    ...ids.map((id) => [held.schemas, id]),
+    ...ids.flatMap((id) => ids.flatMap((schema) => ids.map((table) => [held.columns, id, schema, table]))),
+  ] as unknown as readonly (readonly [typeof ask, ...unknown[]])[];
+  for (const [read, ...args] of [...calls, ...calls]) expect(await read(...args)).toEqual(args);
+  expect(asked).toHaveLength(calls.length);
 });
