@@ -14,7 +14,7 @@ import { appliedTo, decisionIn } from "./explain.ts";
 import { readWithColumns } from "./read.ts";
 import { newRuleCache, withLabels } from "./rules/rule-cache.ts";
 import { ruleSetsIn } from "./rules/rule-sets.ts";
-import { type ManagedNode, managedAt, type Question, type ScannedNode, scan } from "./scan.ts";
+import { type ManagedNode, managedAt, managedColumn, managedTableAt, type Question, scan } from "./scan.ts";
 import { desiredOf, type SchemaConfigUnit } from "./units.ts";
 
 // What manifests of another commit (`before`) kept protected, and those of now do not.
@@ -54,40 +54,53 @@ export interface LostNode {
   readonly columns: number;
 }
 
+/** A node as the manifests of both commits manage it. `is`: undefined if none selects the integration any more. */
+interface Sides {
+  readonly was: ManagedNode;
+  readonly is: ManagedNode | undefined;
+}
+
 export function lostNodes({ before, now }: LostChange, live: LiveSchemas, ignored?: LostTests["ignored"]): readonly LostNode[] {
   const found: LostNode[] = [];
-  const keeps = (managed: ManagedNode, path: NodePath, key: Field): NodeCause | undefined => {
-    const decision = decisionIn(managed, { path, key });
-    return decision !== undefined && isProtecting(key, decision.value) ? decision.cause : undefined;
-  };
-  const keepsNow = (path: NodePath, key: Field): boolean =>
-    now !== undefined && ignored?.now(path, key) !== true && keeps(managedAt(now.rules, live, path), path, key) !== undefined;
-  const check = ({ path, managed }: ScannedNode<unknown, NodePath>, key: Field, columns: number): void => {
+  const isKept = (is: Sides["is"], path: NodePath, key: Field): boolean =>
+    is !== undefined && ignored?.now(path, key) !== true && keptBy(is, path, key) !== undefined;
+  const check = ({ was, is }: Sides, path: NodePath, { key, columns }: Pick<LostNode, "key" | "columns">): void => {
     if (columns === 0 || ignored?.before(path, key) === true) return;
-    const cause = keeps(managed, path, key);
-    if (cause === undefined || keepsNow(path, key) || (key === "hashed" && keepsNow(path, "enabled"))) return;
+    const cause = keptBy(was, path, key);
+    if (cause === undefined || isKept(is, path, key) || (key === "hashed" && isKept(is, path, "enabled"))) return;
     found.push({ path, key, cause, columns });
   };
   const question: Question = {
-    schema(schema) {
-      const isOff = keepsNow(schema.path, "enabled");
-      const columns = Object.values(schema.live.tables).reduce((sum, table) => sum + columnsIn(table), 0);
-      if (!isOff) check(schema, "enabled", columns);
-      return !isOff;
+    schema({ path, live: { tables }, managed: was }) {
+      const is = now && managedAt(now.rules, live, path);
+      if (isKept(is, path, "enabled")) return false;
+      check({ was, is }, path, { key: "enabled", columns: Object.values(tables).reduce((sum, table) => sum + columnsIn(table), 0) });
+      return true;
     },
-    table(table) {
-      const isOff = keepsNow(table.path, "enabled");
-      if (!isOff) check(table, "enabled", columnsIn(table.live));
-      return !isOff;
-    },
-    column(column) {
-      const { hashed, enabled } = column.managed.resolution;
-      if (hashed === true) check(column, "hashed", 1);
-      if (enabled === false) check(column, "enabled", 1);
+    table({ path, live: table, managed }) {
+      const tableNow = now && managedTableAt(now.rules, live, path);
+      if (isKept(tableNow, path, "enabled")) return;
+      check({ was: managed, is: tableNow }, path, { key: "enabled", columns: columnsIn(table) });
+      // Without `column` of the question: most columns are not kept, and a pull request asks about all of them.
+      for (const [name, column] of Object.entries(table.columns ?? {})) {
+        const sought = { name, live: column, syncMode: table.syncMode };
+        const was = managedColumn(before.rules, managed, sought);
+        const { hashed, enabled } = was.resolution;
+        if (hashed !== true && enabled !== false) continue;
+        const is = tableNow && managedColumn(now.rules, tableNow, sought);
+        if (hashed === true) check({ was, is }, [...path, name], { key: "hashed", columns: 1 });
+        if (enabled === false) check({ was, is }, [...path, name], { key: "enabled", columns: 1 });
+      }
     },
   };
   scan(live, [question], { rules: before.rules });
   return found;
+}
+
+/** What keeps the node hashed or switched off. */
+function keptBy(managed: ManagedNode, path: NodePath, key: Field): NodeCause | undefined {
+  const decision = decisionIn(managed, { path, key });
+  return decision !== undefined && isProtecting(key, decision.value) ? decision.cause : undefined;
 }
 
 /** The schemas without tables that neither side tells apart from another one. */

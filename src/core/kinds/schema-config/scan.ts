@@ -175,22 +175,22 @@ interface Sought {
 
 function managedSchema(rules: RuleCache, one: Sought): ManagedSchema {
   const literals = literalSchemas(rules.program.literalTrees, one.name);
-  return { ...managedIn(rules, { ...one, scope: rules.root, literals, depth: 0 }), literals };
+  return { ...managedIn(rules, one, { scope: rules.root, literals, depth: 0 }), literals };
 }
 
 function managedTable(rules: RuleCache, { match, literals: ofSchema }: ManagedSchema, one: Sought): ManagedTable {
   const literals = literalTables(ofSchema, one.name);
-  return { ...managedIn(rules, { ...one, scope: match.below, literals, depth: 1 }), columnLiterals: literalColumnMaps(literals) };
+  return { ...managedIn(rules, one, { scope: match.below, literals, depth: 1 }), columnLiterals: literalColumnMaps(literals) };
 }
 
-function managedColumn(rules: RuleCache, { match, columnLiterals }: ManagedTable, one: Sought): ManagedNode {
+export function managedColumn(rules: RuleCache, { match, columnLiterals }: ManagedTable, one: Sought): ManagedNode {
   const literals = columnLiterals && literalColumns(columnLiterals, one.name);
-  return managedIn(rules, { ...one, scope: match.below, literals, depth: 2 });
+  return managedIn(rules, one, { scope: match.below, literals, depth: 2 });
 }
 
 type Place = Pick<ManagedNode, "scope" | "literals" | "depth">;
 
-function managedIn({ program }: RuleCache, { name, live, syncMode, scope, literals, depth }: Sought & Place): ManagedNode {
+function managedIn({ program }: RuleCache, { name, live, syncMode }: Sought, { scope, literals, depth }: Place): ManagedNode {
   const match = matchIn(scope, name, live, syncMode);
   const resolution = literals === undefined ? match.resolution : newResolution();
   if (literals !== undefined) resolve(resolution, match.applied, literals, { layers: program.layers, depth });
@@ -202,16 +202,23 @@ function managedIn({ program }: RuleCache, { name, live, syncMode, scope, litera
 export function managedAt(rules: RuleCache, tree: LiveSchemas, path: NodePath): ManagedNode {
   const [schema, table, column] = path;
   const live = nodesAt(tree, path);
+  if (table === undefined) return managedSchema(rules, { name: schema, live: live.schema });
+  const ofTable = managedTableAt(rules, tree, [schema, table]);
+  return column === undefined
+    ? ofTable
+    : managedColumn(rules, ofTable, { name: column, live: live.column, syncMode: live.table?.syncMode });
+}
+
+export function managedTableAt(rules: RuleCache, tree: LiveSchemas, path: TablePath): ManagedTable {
+  const [schema, table] = path;
+  const live = nodesAt(tree, path);
   const ofSchema = managedSchema(rules, { name: schema, live: live.schema });
-  if (table === undefined) return ofSchema;
-  const syncMode = live.table?.syncMode;
-  const ofTable = managedTable(rules, ofSchema, { name: table, live: live.table, syncMode });
-  return column === undefined ? ofTable : managedColumn(rules, ofTable, { name: column, live: live.column, syncMode });
+  return managedTable(rules, ofSchema, { name: table, live: live.table, syncMode: live.table?.syncMode });
 }
 
 const nothing = newRuleCache(makeRuleProgram([]));
 const unmanaged: ManagedSchema & ManagedTable = {
-  ...managedIn(nothing, { name: "", live: undefined, scope: nothing.root, literals: undefined, depth: 0 }),
+  ...managedIn(nothing, { name: "", live: undefined }, { scope: nothing.root, literals: undefined, depth: 0 }),
   literals: undefined,
   columnLiterals: undefined,
 };
