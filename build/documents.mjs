@@ -88,7 +88,7 @@ function result(plan) {
     startedAt: text("ISO 8601."),
     finishedAt: text("ISO 8601."),
     ...only(ofPlan, ["tool", "target", "severalTargets", "account"]),
-    ...only(ofPlan, ["steps", "findings", "diagnostics"]),
+    ...only(ofPlan, ["steps", "findings"]),
     calls: {
       ...{ type: "object", description: "Calls.", additionalProperties: false, required: ["sent"] },
       properties: { sent: { description: "Calls that the run sent.", allOf: [{ $ref: "#/definitions/counts" }] } },
@@ -106,7 +106,7 @@ function validation(plan) {
   return document(plan, {
     title: "Validation",
     description: "What dimsync validate found.",
-    required: ["kind", "manifests", "files", "findings", "diagnostics", "exit"],
+    required: ["kind", "manifests", "files", "findings", "exit"],
     properties: {
       kind: plan.properties.kind,
       targets: {
@@ -116,7 +116,7 @@ function validation(plan) {
       },
       manifests: count("How many manifests were read."),
       files: count("How many files they were read from."),
-      ...only(plan.properties, ["findings", "diagnostics", "exit"]),
+      ...only(plan.properties, ["findings", "exit"]),
     },
     definitions: plan.definitions,
   });
@@ -149,7 +149,6 @@ const without = (map, names) =>
 const written = {
   change: ["ChangeGroup", "./plan.ts"],
   code: ["Code", "./titles.ts"],
-  diagnostic: ["Diagnostic", "./problem.ts"],
   exit: ["Exit", "./exit.ts"],
   nodes: ["Nodes", "./nodes.ts"],
   request: ["PlannedRequest", "./service.ts"],

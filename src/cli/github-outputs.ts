@@ -74,7 +74,7 @@ const mostReasons = 20;
 /** Why there is no document, in Markdown: a paragraph for each problem, at most 20, each with its place. */
 export function failureReasons({ code: name, message, diagnostics }: CommandFailure): readonly string[] {
   if (diagnostics.length === 0) return [`${code(name)}: ${prose(message)}`];
-  const reasons = diagnostics.map((one) => `${code(joinParts([one.code, placeText(one)], " "))}: ${prose(one.message)}`);
+  const reasons = diagnostics.map((one) => `${code(joinParts([one.rule, placeText(one)], " "))}: ${prose(one.message)}`);
   return [
     ...reasons.slice(0, mostReasons),
     ...(reasons.length > mostReasons ? [`… ${moreOf(reasons.length - mostReasons, "problem")}.`] : []),
@@ -88,7 +88,7 @@ function untitledPieces({ code, message, exit, diagnostics }: CommandFailure, op
       line: visible(`${code}: ${message}`).slice(0, 1_000),
       annotations: `${workflowCommand("error", [["title", `dimsync: ${targetPlace(code, options.filePrefix)}`]], visible(message))}\n`,
     };
-  const document: Validation = { kind: "Validation", manifests: 0, files: 0, findings: [], diagnostics, exit: { code: exit, reasons: [] } };
+  const document: Validation = { kind: "Validation", manifests: 0, files: 0, findings: diagnostics, exit: { code: exit, reasons: [] } };
   const { summary, outputs } = githubPieces([document], defined({ filePrefix: options.filePrefix }));
   const lines = annotations(annotationsOf(document), options);
   return { summary, line: outputs.summary_line, annotations: lines.map((line) => `${line}\n`).join("") };

@@ -234,7 +234,7 @@ describe("manifests with errors", () => {
     const folder = emptyFolder(broken);
     const { code, stdout } = await dimsyncHere([...command.split(" "), "-o", "json"], { cwd: folder });
     const document = JSON.parse(stdout);
-    expect(document.diagnostics.map(({ file }: { readonly file: string }) => file)).toContain("manifests/b.yaml");
+    expect(document.findings.map(({ file }: { readonly file: string }) => file)).toContain("manifests/b.yaml");
     expect(document.calls.read ?? document.calls.sent).toEqual({});
     expect(code).toBe(1);
   });

@@ -18,7 +18,7 @@ describe("output", () => {
     const cwd = quickstart();
     const { stdout } = await dimsyncHere(["validate", "-o", "json=v.json"], { cwd });
     expect(stdout).toBe("Valid: 9 manifests in 5 files, no problems found.\n");
-    expect(JSON.parse(readFileSync(join(cwd, "v.json"), "utf8"))).toMatchObject({ kind: "Validation", diagnostics: [], exit: { code: 0 } });
+    expect(JSON.parse(readFileSync(join(cwd, "v.json"), "utf8"))).toMatchObject({ kind: "Validation", findings: [], exit: { code: 0 } });
   });
 
   test.each(["validate", "plan", "drift", "get schemaconfig 8f1c"])(

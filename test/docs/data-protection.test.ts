@@ -1,9 +1,11 @@
 // The policy of docs/data-protection.md finds violations.
+
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { policyFindings } from "../../src/core/base/model/findings.ts";
 import type { Plan } from "../../src/index.ts";
 import { runCommand } from "../support/command.ts";
+import { diagnosticsOf } from "../support/findings.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
 
@@ -21,7 +23,7 @@ test("the policy of docs/data-protection.md is valid, and finds violations", asy
   });
   const { stdout } = await runCommand(["plan", "-q", "-o", "json"], folder, { [keyVariable]: service.apiKey });
   const plan = JSON.parse(stdout) as Plan;
-  const [policy, diagnostics] = [policyFindings(plan), plan.diagnostics];
+  const [policy, diagnostics] = [policyFindings(plan), diagnosticsOf(plan)];
   expect(diagnostics).toEqual([]);
   expect(policy.map(({ rule: by, path }) => `${by} ${path.split("/").slice(4).join("/")}`)).toEqual([
     "Policy/pii-must-be-hashed customers/columns/email/hashed",

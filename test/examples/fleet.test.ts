@@ -1,9 +1,11 @@
 // The example of a fleet is valid, has the plan of its README, and matches after apply.
+
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { policyFindings } from "../../src/core/base/model/findings.ts";
 import type { SchemaMap } from "../../src/embedded/data/account.ts";
+import { diagnosticsOf } from "../support/findings.ts";
 import { byHandSteps, readySteps } from "../support/steps.ts";
 import { exampleOf, expectShown } from "./example.ts";
 
@@ -12,10 +14,10 @@ test("the fleet is valid, has the plan of its README, and matches after apply", 
   expect(await run("validate")).toMatchObject({ code: 0, stdout: expect.stringContaining("no problems found") });
   const plan = await run("plan");
   expectShown("fleet", plan.stdout);
-  expect((await made("plan")).diagnostics).toEqual([]);
+  expect(diagnosticsOf(await made("plan"))).toEqual([]);
   expect((await run("apply", "--yes")).code).toBe(0);
   const left = await made("plan");
-  expect([readySteps(left), byHandSteps(left), policyFindings(left), left.diagnostics]).toEqual([[], [], [], []]);
+  expect([readySteps(left), byHandSteps(left), policyFindings(left), diagnosticsOf(left)]).toEqual([[], [], [], []]);
   expect((await run("drift")).code).toBe(0);
 });
 

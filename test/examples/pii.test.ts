@@ -1,6 +1,8 @@
 // The example of personal data is valid, has the plan of its README, and matches after apply.
+
 import { expect, test } from "vitest";
 import { policyFindings } from "../../src/core/base/model/findings.ts";
+import { diagnosticsOf } from "../support/findings.ts";
 import { byHandSteps, readySteps } from "../support/steps.ts";
 import { exampleOf, expectShown } from "./example.ts";
 
@@ -9,10 +11,10 @@ test("the example is valid, has the plan of its README, and matches after apply"
   expect(await run("validate")).toMatchObject({ code: 0, stdout: expect.stringContaining("no problems found") });
   const plan = await run("plan");
   expectShown("pii", plan.stdout);
-  expect((await made("plan")).diagnostics).toEqual([]);
+  expect(diagnosticsOf(await made("plan"))).toEqual([]);
   expect((await run("apply", "--yes")).code).toBe(0);
   const left = await made("plan");
-  expect([readySteps(left), byHandSteps(left), policyFindings(left), left.diagnostics]).toEqual([[], [], [], []]);
+  expect([readySteps(left), byHandSteps(left), policyFindings(left), diagnosticsOf(left)]).toEqual([[], [], [], []]);
   expect((await run("drift")).code).toBe(0);
 });
 

@@ -75,7 +75,7 @@ function countsIn(text: string, kind: Plan["kind"]): readonly number[] {
 function checkWords(given: World, made: Plan): void {
   const { changes, protects, exposes, readable } = expectedOf(given);
   const isPlan = made.kind === "Plan";
-  expect(made.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  expect(made.findings.filter(({ summary, severity }) => summary !== undefined && severity === "error")).toEqual([]);
   expect(saidOf(stepsOf(made, "ready"))).toEqual(shouldSay(changes, made.kind));
   expect(made.counts).toMatchObject(isPlan ? { protects, exposes } : { exposed: protects, stricter: exposes });
   expect(stepsOf(made, "ready").reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0)).toBe(readable);

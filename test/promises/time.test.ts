@@ -188,7 +188,7 @@ test.each<[what: string, lose: (walk: Walk) => void]>([
     const { code: exit, stdout } = found.run(command, "-o", "json");
     expect(exit).toBe(code);
     expect(changesIn(stdout).map(({ origin = "unknown" }) => origin)).toEqual(["unknown", "unknown"]);
-    const { diagnostics } = JSON.parse(stdout) as { diagnostics: { code: string; severity: string }[] };
-    expect(diagnostics.filter((one) => one.code === "I_BASE_UNREAD")).toEqual([expect.objectContaining({ severity: "info" })]);
+    const { findings } = JSON.parse(stdout) as { findings: { rule: string; severity: string }[] };
+    expect(findings.filter(({ rule }) => rule === "I_BASE_UNREAD")).toEqual([expect.objectContaining({ severity: "info" })]);
   }
 });

@@ -1,4 +1,5 @@
 // After the import of any account the plan is empty, and a second import changes nothing.
+
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -9,6 +10,7 @@ import { runPlan } from "../../src/features/plan/command.ts";
 import { accountState, liveChange, makeChange } from "../features/import/random-account.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 import fc from "../support/fast-check.ts";
+import { diagnosticsOf } from "../support/findings.ts";
 import { runs } from "../support/sample.ts";
 import { inForm, serviceForms } from "../support/service.ts";
 
@@ -116,7 +118,7 @@ const leaves = ["column-enabled", "column-hashed", "paused", "description", "own
 async function warnings(project: AccountProject): Promise<readonly string[]> {
   const { out, err } = await project.run<PlanFlags>(runPlan, { output: ["json"], failOn: [], allow: [] });
   if (out === "") throw new Error(err);
-  const { diagnostics } = JSON.parse(out) as Plan;
+  const diagnostics = diagnosticsOf(JSON.parse(out) as Plan);
   return diagnostics.flatMap(({ severity, code, message }) =>
     severity === "info" || code === "W_NO_MANIFESTS" || code === "W_HIDDEN_CHARACTER" ? [] : [`${code} ${message}`],
   );

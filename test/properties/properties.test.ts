@@ -1,5 +1,6 @@
 // Properties over random accounts and manifests with hostile names. A failure prints its seed and
 // the smallest counterexample.
+
 import { expect, test } from "vitest";
 import { kindOf } from "../../src/core/base/model/address.ts";
 import { eachChange } from "../../src/core/base/model/changes.ts";
@@ -10,6 +11,7 @@ import type { Change, Plan, Step } from "../../src/core/base/model/plan.ts";
 import type { Exchange, SchemaMap } from "../../src/embedded/index.ts";
 import { accountChanges } from "../support/accounts/changes.ts";
 import fc from "../support/fast-check.ts";
+import { diagnosticsOf } from "../support/findings.ts";
 import { filesIn } from "../support/project-folder.ts";
 import { runs } from "../support/sample.ts";
 import { isInInterface } from "../support/service.ts";
@@ -38,7 +40,7 @@ test("apply makes the declared changes and no others, and the next plan is empty
       const before = accountOf(random, false);
       await withProject(before, inOneFile(manifestsOf(random)), random.form, async ({ plan, apply, drift, state, calls, folder }) => {
         const first = await plan();
-        expect(first.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+        expect(diagnosticsOf(first).filter(({ severity }) => severity === "error")).toEqual([]);
         await drift();
         expect(calls().filter(isWrite), "plan and drift send only GET").toEqual([]);
         expect(state()).toEqual(before);
@@ -193,11 +195,11 @@ function shuffledAccount(account: ReturnType<typeof accountOf>): ReturnType<type
 }
 
 /**
- * A plan without ids and times, and without positions in files, by which diagnostics are sorted.
+ * A plan without ids and times, and without positions in files, by which problems are sorted.
  */
 function unplaced(plan: Plan): unknown {
-  const { planId: _, createdAt: __, account: ___, diagnostics, ...others } = plan;
-  const rest = { ...others, diagnostics: [...diagnostics].sort((a, b) => (a.message < b.message ? -1 : 1)) };
+  const { planId: _, createdAt: __, account: ___, findings, ...others } = plan;
+  const rest = { ...others, findings: [...findings].sort((a, b) => (a.message < b.message ? -1 : 1)) };
   return JSON.parse(
     JSON.stringify(rest, (key: string, value: unknown) =>
       ["file", "line", "column", "excerpt", "since"].includes(key) ? undefined : value,

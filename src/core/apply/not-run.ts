@@ -26,7 +26,7 @@ export const refusal = (plan: Plan): WhyNotRun => ({ ...whyRefused(plan), outcom
 
 function whyRefused(plan: Plan): Pick<WhyNotRun, "code" | "message"> {
   const [guard] = refusingGuards(plan);
-  if (guard !== undefined && !plan.diagnostics.some(stopsApply))
+  if (guard !== undefined && !plan.findings.some(stopsApply))
     return { code: "E_GUARD", message: `The guard ${guard.rule} refuses: ${guard.message}` };
   return { code: "E_PROBLEMS", message: "The plan has errors, so nothing is sent." };
 }

@@ -4,6 +4,7 @@ import { DimsyncError } from "../base/model/errors.ts";
 import { combineExits, type Exit } from "../base/model/exit.ts";
 import { defined, sameJson } from "../base/model/json/json.ts";
 import { type NotKept, type Plan, type Result, readySteps, type Step, stepsOf } from "../base/model/plan.ts";
+import { isDiagnostic } from "../base/model/problem.ts";
 import { andMore } from "../base/text/lists.ts";
 import { wholePath } from "../base/text/paths.ts";
 import { withTarget } from "../base/text/shell.ts";
@@ -23,7 +24,7 @@ export function resultOf(
   const last = plans.at(-1) ?? first;
   // Entries that waited were checked in a later round, so only the last plan's notes about waiting
   // are valid.
-  const diagnostics = plans.flatMap((plan) => plan.diagnostics.filter(({ code }) => plan === last || code !== "I_POLICY_WAITS"));
+  const findings = plans.flatMap((plan) => plan.findings.filter(({ rule }) => plan === last || rule !== "I_POLICY_WAITS"));
   const bindings = [...run.records().bindings].sort(([a], [b]) => byText(a, b)).map(([address, { id }]) => [address, id] as const);
   const notKept = items.flatMap((item) => (isGood(item.outcome) ? [] : (item.notKept ?? []).filter(isSecond(run.records()))));
   const result: Result = {
@@ -45,11 +46,7 @@ export function resultOf(
         ...stepsOf(last, "unseen"),
       ]),
     ],
-    findings: lastByKey(
-      plans.flatMap(({ findings }) => findings),
-      ({ rule, address, path, message }) => JSON.stringify([rule, address, path, message]),
-    ),
-    diagnostics: lastByKey(diagnostics, (diagnostic) => JSON.stringify(diagnostic)),
+    findings: lastByKey(findings, (one) => JSON.stringify(isDiagnostic(one) ? one : [one.rule, one.address, one.path, one.message])),
     calls: { sent: run.calls() },
     bindings: Object.fromEntries(bindings),
     exit: { code: 0, reasons: [] },

@@ -105,7 +105,7 @@ function failedPlan(last: Plan, error: unknown): Plan {
   return {
     ...last,
     executable: false,
-    diagnostics: [...last.diagnostics, { code, severity: "error", summary: titles[code], message }],
+    findings: [{ rule: code, severity: "error", summary: titles[code], message }, ...last.findings],
   };
 }
 
@@ -115,7 +115,7 @@ export function allowGuards(plan: Plan, reasons: ReadonlyMap<string, string> | u
     const reason = isGuard(finding) && finding.guard.allowed === undefined ? reasons?.get(finding.rule) : undefined;
     return reason === undefined ? finding : { ...finding, guard: { ...finding.guard, allowed: reason } };
   });
-  return { ...plan, findings, executable: !plan.diagnostics.some(stopsApply) && refusingGuards({ findings }).length === 0 };
+  return { ...plan, findings, executable: !findings.some(stopsApply) && refusingGuards({ findings }).length === 0 };
 }
 
 /** Why no further round ran. `failure`: what was thrown while it was planned. */

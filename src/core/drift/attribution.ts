@@ -274,29 +274,29 @@ export function withOtherProjects(report: Plan, known: readonly PastWrite[]): Pl
   const warnings = [...found].map(([run, { by, addresses }]): Diagnostic => {
     const who = by.actor === undefined ? "" : ` by ${by.actor}`;
     return {
-      code: "W_OTHER_PROJECT",
+      rule: "W_OTHER_PROJECT",
       severity: "warning",
       summary: titles.W_OTHER_PROJECT,
       message: `The dimsync run ${run}${who} of ${by.at} changed ${andMore([...addresses], "object")}, and the records of this target do not have the run. If two projects manage one object, each undoes the other's changes. Remove the object from one of them.`,
     };
   });
-  return warnings.length === 0 ? report : { ...judgedReport, diagnostics: [...report.diagnostics, ...warnings] };
+  return warnings.length === 0 ? report : { ...judgedReport, findings: [...judgedReport.findings, ...warnings] };
 }
 
 /** The report with a note instead of attribution. `why` is a sentence. Nothing else changes. */
 export function withoutAttribution(report: Plan, why: string): Plan {
   const message = `${why} The differences are complete, but the report does not say who made them.`;
-  return withNote(report, { code: "I_NO_ATTRIBUTION", message });
+  return withNote(report, { rule: "I_NO_ATTRIBUTION", message });
 }
 
 /** The report with a note if not all of the audit log was read. */
 export function withPartialAttribution(report: Plan, log: AuditEntries): Plan {
   const isPartial = `The audit log has ${log.totalItems} entries in this window, and the newest ${log.items.length} were read. Older changes have no attribution. Pass a later --since to read a shorter window.`;
   const message = [...(log.complete ? [] : [isPartial]), ...unreadText(log)].join(" ");
-  return message === "" ? report : withNote(report, { code: "I_AUDIT_PARTIAL", message });
+  return message === "" ? report : withNote(report, { rule: "I_AUDIT_PARTIAL", message });
 }
 
-const withNote = (report: Plan, { code, message }: Pick<Diagnostic, "code" | "message">): Plan => ({
+const withNote = (report: Plan, { rule, message }: Pick<Diagnostic, "rule" | "message">): Plan => ({
   ...report,
-  diagnostics: [...report.diagnostics, { code, severity: "info", summary: titles[code], message }],
+  findings: [...report.findings, { rule, severity: "info", summary: titles[rule], message }],
 });

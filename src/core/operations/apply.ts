@@ -121,14 +121,14 @@ async function thenRelease<T extends { readonly result: Result }>(writes: Record
     const { result } = done;
     const { code, message, command } = error;
     const diagnostic = {
-      code,
+      rule: code,
       severity: "error",
       summary: titles[code],
       message,
       ...(command === undefined ? {} : { command }),
     };
     const exit = combineExits([result.exit, { code: error.exit, reasons: ["records"] }]);
-    return { ...done, result: { ...result, diagnostics: [...result.diagnostics, diagnostic], exit } };
+    return { ...done, result: { ...result, findings: [diagnostic, ...result.findings], exit } };
   }
 }
 

@@ -1,7 +1,7 @@
 import { combineExits, type Exit } from "../base/model/exit.ts";
 import { type Manifest, problemIn } from "../base/model/manifest.ts";
 import type { Validation } from "../base/model/plan.ts";
-import { type Diagnostic, isError, type Problem, toDiagnostic } from "../base/model/problem.ts";
+import { type Diagnostic, diagnosticsIn, isError, type Problem, toDiagnostic } from "../base/model/problem.ts";
 import { isLocal, type Settings } from "../base/model/settings/config.ts";
 import { grouped, targetList } from "../base/text/lists.ts";
 import { withTarget } from "../base/text/shell.ts";
@@ -20,8 +20,8 @@ export async function validateProjects(projects: readonly Project[]): Promise<Va
   const [first, ...others] = validations;
   if (first !== undefined && others.length === 0) return first;
   const targets = projects.map(({ settings: { target } }) => target);
-  const found = validations.flatMap(({ diagnostics }, index) =>
-    diagnostics.map((diagnostic) => ({ diagnostic, target: targets[index] ?? "" })),
+  const found = validations.flatMap((validation, index) =>
+    diagnosticsIn(validation).map((diagnostic) => ({ diagnostic, target: targets[index] ?? "" })),
   );
   const diagnostics = grouped(found, ({ diagnostic: { command: _, ...rest } }) => JSON.stringify(rest)).map((group): Diagnostic => {
     const [{ diagnostic }] = group;
@@ -34,8 +34,7 @@ export async function validateProjects(projects: readonly Project[]): Promise<Va
     targets,
     manifests: new Set(projects.flatMap(({ manifests, elsewhere }) => [...manifests, ...elsewhere].map(placeOf))).size,
     files: new Set(projects.flatMap(({ files }) => files)).size,
-    findings: [],
-    diagnostics: sortDiagnostics(diagnostics),
+    findings: sortDiagnostics(diagnostics),
     exit: combineExits(validations.map(({ exit }) => exit)),
   };
 }
@@ -66,14 +65,14 @@ export async function validateProject(project: Project, base?: BaseProject): Pro
     found.map((problem) => withTarget(toDiagnostic(configFile === undefined ? required(problem) : problem, locate), settings)),
   );
   const failed = diagnostics.some(isError);
-  const findings = base === undefined ? [] : await (await import("../plan/index.ts")).loosenedInFiles({ base, head: project, today });
+  const loosened = base === undefined ? [] : await (await import("../plan/index.ts")).loosenedInFiles({ base, head: project, today });
   const isStrict = [base?.settings?.review, settings.review].includes("strict");
   const exit: Exit = failed
     ? { code: 1, reasons: ["errors"] }
-    : isStrict && findings.length > 0
+    : isStrict && loosened.length > 0
       ? { code: 3, reasons: ["loosened"] }
       : { code: 0, reasons: [] };
-  return { kind: "Validation", manifests: manifests.length, files: files.length, findings, diagnostics, exit };
+  return { kind: "Validation", manifests: manifests.length, files: files.length, findings: [...diagnostics, ...loosened], exit };
 }
 
 /**

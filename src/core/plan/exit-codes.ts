@@ -1,7 +1,7 @@
 import { combineExits, type Exit } from "../base/model/exit.ts";
 import { loosenedOf, openFindings, refusingGuards, unreviewedIn } from "../base/model/findings.ts";
 import { endedSteps, isDeclined, outcomeOf, type Plan, type Result, stepsOf, unmanagedObjects } from "../base/model/plan.ts";
-import { isError, stopsApply } from "../base/model/problem.ts";
+import { diagnosticsIn, isError, stopsApply } from "../base/model/problem.ts";
 
 const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "unreviewed", "warnings"] as const;
 /** The values of `--fail-on`: those of `plan` and `apply`, and those of `drift`. */
@@ -14,7 +14,7 @@ export type FailOn = (typeof failOnNames)[Plan["kind"]][number];
 /** Errors and refusals of a plan; they have the same exit codes in plan, drift and apply. */
 function refusals(plan: Plan): readonly Exit[] {
   const exits: Exit[] = [];
-  if (plan.diagnostics.some(stopsApply)) exits.push({ code: 1, reasons: ["errors"] });
+  if (plan.findings.some(stopsApply)) exits.push({ code: 1, reasons: ["errors"] });
   const refusing = refusingGuards(plan);
   if (refusing.length > 0) exits.push({ code: 3, reasons: refusing.map(({ rule }) => rule) });
   return exits;
@@ -58,7 +58,7 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   policy: (plan) => openFindings(plan).some(isError),
   loosened: (plan) => loosenedOf(plan).length > 0,
   unreviewed: (plan) => unreviewedIn(plan).length > 0,
-  warnings: (plan) => [...plan.diagnostics, ...openFindings(plan)].some(({ severity }) => severity === "warning"),
+  warnings: (plan) => [...diagnosticsIn(plan), ...openFindings(plan)].some(({ severity }) => severity === "warning"),
 };
 
 /** The exit code of a plan, or of a drift report, which is 2 for any drift. `failOn` names what else makes it 2. */

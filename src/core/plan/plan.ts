@@ -86,9 +86,8 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     ],
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     ...defined({ loosenedSince, covered, kept }),
-    findings: [...guards, ...findings.findings],
+    findings: [...diagnostics.map((one) => withTarget(one, head)), ...guards, ...findings.findings],
     ...(exemptions.length === 0 ? {} : { exemptions }),
-    diagnostics: diagnostics.map((one) => withTarget(one, head)),
     counts: {
       ...countActions(items),
       equal,

@@ -60,7 +60,7 @@ export interface Entry {
   readonly task?: "open" | "done";
   readonly head: Row;
   /** Lines of the source with a caret below. */
-  readonly excerpt?: { readonly line: number | undefined; readonly text: readonly [source: string, caret: string] } | undefined;
+  readonly excerpt?: { readonly line: number | undefined; readonly text: readonly string[] } | undefined;
   /** Paragraphs. */
   readonly notes?: readonly Line[];
   readonly rows?: readonly Row[];

@@ -1,6 +1,7 @@
 import type { ExitCode } from "../base/model/exit.ts";
 import type { GuardFinding } from "../base/model/findings.ts";
 import { endedSteps, isDeclined, type Plan, type Result, readySteps, stepsOf, type Validation } from "../base/model/plan.ts";
+import { diagnosticsIn, isError } from "../base/model/problem.ts";
 import { visible } from "../base/text/control-characters.ts";
 import { callsText } from "../base/text/counts.ts";
 import { andMore } from "../base/text/lists.ts";
@@ -164,7 +165,7 @@ function sentText({ planned, later }: Plan["calls"]): string {
 }
 
 function validationHeadline(validation: Validation): Headline {
-  const isValid = validation.diagnostics.every(({ severity }) => severity !== "error");
+  const isValid = !diagnosticsIn(validation).some(isError);
   return { word: isValid ? "valid" : "invalid", tone: isValid ? "good" : "bad", text: validationText(validation), isSentence: true };
 }
 

@@ -8,7 +8,7 @@ import { loadProjects } from "../../cli/project.ts";
 import { DimsyncError, interruptedError, refuseErrors } from "../../core/base/model/errors.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
 import type { NodePath } from "../../core/base/model/nodes.ts";
-import { isError } from "../../core/base/model/problem.ts";
+import { diagnosticsIn, isError } from "../../core/base/model/problem.ts";
 import { jsonDocument, visible } from "../../core/base/text/control-characters.ts";
 import { counted } from "../../core/base/text/counts.ts";
 import { acceptColumns, newReview } from "../../core/columns/catalog/index.ts";
@@ -127,7 +127,7 @@ async function acceptedCatalog(
     plan({ ...run, review }),
   );
   if (!made.complete) {
-    const why = made.diagnostics.find(isError)?.message ?? "";
+    const why = diagnosticsIn(made).find(isError)?.message ?? "";
     throw new DimsyncError("E_READ_FAILED", `The account was not read completely, so nothing was accepted. ${why}`);
   }
   const account = review.account();

@@ -2,6 +2,7 @@ import { eachChange, firstChange } from "../../core/base/model/changes.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
 import { openFindings, refusingGuards } from "../../core/base/model/findings.ts";
 import { type Change, type Plan, type ReadyStep, type Result, readySteps, stepsOf } from "../../core/base/model/plan.ts";
+import { diagnosticsIn, isError } from "../../core/base/model/problem.ts";
 import type { ControllerMode } from "../../core/base/model/settings/config.ts";
 import { andMore } from "../../core/base/text/lists.ts";
 import { pathText, spaced, wholePath } from "../../core/base/text/paths.ts";
@@ -97,7 +98,7 @@ async function compare(project: Project, account: AccountRow, { run }: CheckOpti
   const findings = findingsOf(report);
   const exposed = findings.filter(({ isExposed }) => isExposed);
   const columns = new Set(exposed.map(columnOf)).size;
-  const error = report.exit.code === 1 ? firstError(report.diagnostics, "The account could not be read completely.") : undefined;
+  const error = report.exit.code === 1 ? firstError([report], "The account could not be read completely.") : undefined;
   // What an incomplete report does not show may still be there.
   const isKnown = error === undefined || columns > account.exposed;
   const known = isKnown ? { ...driftSummary(report).counts, report, exposed: columns, findings } : undefined;
@@ -107,9 +108,9 @@ async function compare(project: Project, account: AccountRow, { run }: CheckOpti
   return { exposed: error === undefined ? exposed : undefined, known, error, locked };
 }
 
-function firstError(diagnostics: Plan["diagnostics"], otherwise: string): string {
-  const first = diagnostics.find(({ severity }) => severity === "error");
-  return `${first?.code ?? "E_INCOMPLETE"}: ${first?.message ?? otherwise}`;
+function firstError(of: readonly Pick<Plan, "findings">[], otherwise: string): string {
+  const first = of.flatMap(diagnosticsIn).find(isError);
+  return `${first?.rule ?? "E_INCOMPLETE"}: ${first?.message ?? otherwise}`;
 }
 
 /** "Schemas/shop public.users.email". */
@@ -148,11 +149,11 @@ const stoppedText = ({ address, what }: FoundDifference): string =>
 
 /** Why not everything was sent that protects. */
 function failureOf(plan: Plan, result: Result): string | undefined {
-  const { steps, diagnostics, exit } = result;
+  const { steps, exit } = result;
   const [refused] = refusingGuards(result);
   if (refused !== undefined) return `E_GUARD: ${refused.message}`;
   const item = steps.find(({ outcome }) => outcome === "failed" || outcome === "unknown" || outcome === "not-converged");
   if (item !== undefined) return `${item.why?.code ?? "E_INCOMPLETE"}: ${item.address}: ${item.why?.message ?? item.outcome}`;
   if (exit.code !== 1 && plan.executable) return undefined;
-  return firstError([...diagnostics, ...plan.diagnostics], `Nothing was sent: ${exit.reasons.join(", ")}.`);
+  return firstError([result, plan], `Nothing was sent: ${exit.reasons.join(", ")}.`);
 }

@@ -78,5 +78,5 @@ export function errorText(error: unknown): string {
   if (!(error instanceof DimsyncError)) return `E_INTERNAL: ${messageOf(error)}`;
   const [first, ...more] = error instanceof ProblemsError ? error.diagnostics.filter(({ severity }) => severity === "error") : [];
   if (first === undefined) return spaced(`${error.code}:`, error.message, error.command ?? "");
-  return spaced(`${first.code}:`, placeText(first), first.message, more.length > 0 ? `(and ${more.length} more)` : "");
+  return spaced(`${first.rule}:`, placeText(first), first.message, more.length > 0 ? `(and ${more.length} more)` : "");
 }

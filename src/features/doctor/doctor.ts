@@ -8,7 +8,7 @@ import { toPointer } from "../../core/base/model/json/pointer.ts";
 import type { LiveIntegration } from "../../core/base/model/live.ts";
 import { addAll } from "../../core/base/model/maps.ts";
 import type { Plan } from "../../core/base/model/plan.ts";
-import { isError, placeText, toDiagnostic } from "../../core/base/model/problem.ts";
+import { diagnosticsIn, isError, placeText, toDiagnostic } from "../../core/base/model/problem.ts";
 import { version } from "../../core/base/model/runtime/version.ts";
 import type { Listing } from "../../core/base/model/service.ts";
 import { accountName, type Settings } from "../../core/base/model/settings/config.ts";
@@ -71,8 +71,9 @@ async function nameChecks(project: Project, run: RunEnvironment, checks: readonl
       if (error instanceof DimsyncError) return undefined;
       throw error;
     });
-  const all = isStopped ? project.problems.map((problem) => toDiagnostic(problem, project.locate)) : (await planned())?.diagnostics;
-  const found = (all ?? []).filter(({ code }) => nameCodes.has(code));
+  const plan = isStopped ? undefined : await planned();
+  const all = isStopped ? project.problems.map((problem) => toDiagnostic(problem, project.locate)) : plan && diagnosticsIn(plan);
+  const found = (all ?? []).filter(({ rule }) => nameCodes.has(rule));
   if (found.length === 0) return isStopped || all === undefined ? [] : [ok("names", "Everything that the project names exists.")];
   return found.map(({ severity, message, ...at }) => {
     const place = placeText(at);

@@ -53,7 +53,7 @@ function factsOf(one: ExplainedNode): readonly Fact[] {
     ["outcome", outcomeText(one)],
     ["stopped", one.stoppedBy === undefined ? "" : `not replicated, because ${one.stoppedBy} is or will be disabled`],
     ["ignored", one.leftAlone.length === 0 ? "" : `${one.leftAlone.join(" and ")}, by an ignore entry in the config`],
-    ...one.refused.map(({ code, message, file, line }): Fact => ["refused", `${code} ${placeText({ file, line })}: ${message}`]),
+    ...one.refused.map(({ rule, message, file, line }): Fact => ["refused", `${rule} ${placeText({ file, line })}: ${message}`]),
     ...(one.notKept ?? []).map((value): Fact => ["not kept", notKeptText(value)]),
     ["change", one.changes.length === 0 ? "none" : ""],
     ...one.changes.map(({ key, before, after, risk }): Fact => ["change", `${key} ${before ?? "unknown"} → ${after}   ${risk}`]),

@@ -5,7 +5,7 @@ import { combineExits, type Exit } from "../../core/base/model/exit.ts";
 import { openFindings } from "../../core/base/model/findings.ts";
 import { defined } from "../../core/base/model/json/json.ts";
 import { type Plan, type ReadyStep, readySteps, stepsOf } from "../../core/base/model/plan.ts";
-import { isError, type Problem } from "../../core/base/model/problem.ts";
+import { diagnosticsIn, isError, type Problem } from "../../core/base/model/problem.ts";
 import { counted } from "../../core/base/text/counts.ts";
 import { andMore, joinParts } from "../../core/base/text/lists.ts";
 import { pathText } from "../../core/base/text/paths.ts";
@@ -79,7 +79,7 @@ interface ReportInput {
 
 export function importReport({ target, files, imported, plan }: ReportInput): ImportReport {
   const remaining = plan === undefined ? undefined : linesOf(plan);
-  const errors = (plan?.diagnostics ?? []).filter(isError);
+  const errors = plan === undefined ? [] : diagnosticsIn(plan).filter(isError);
   const isAcceptable = plan !== undefined && stepsOf(plan, "byHand").length + readySteps(plan).filter(differs).length > 0;
   const stricter = (plan === undefined ? [] : readySteps(plan)).filter(isStricter);
   const exits: Exit[] = [];
@@ -100,7 +100,7 @@ export function importReport({ target, files, imported, plan }: ReportInput): Im
     ...(stricter.length === 0 ? {} : { stricter: changesIn(stricter) }),
     ...(errors.length === 0
       ? {}
-      : { errors: errors.map(({ code, message, address, command }) => ({ code, message, ...defined({ address, command }) })) }),
+      : { errors: errors.map(({ rule: code, message, address, command }) => ({ code, message, ...defined({ address, command }) })) }),
     ...(isAcceptable ? { command: `dimsync drift --resolve accept -t ${shellWord(target)}` } : {}),
     exit: combineExits(exits),
   };

@@ -1,7 +1,9 @@
 // What the service answers beside the forms of the interface document, and what a run makes of it.
+
 import { describe, expect, it } from "vitest";
 import { isObject } from "../../../src/core/base/model/json/json.ts";
 import { type EmbeddedOptions, type StoredSchema, seedAccount } from "../../../src/embedded/index.ts";
+import { diagnosticsOf } from "../../support/findings.ts";
 import { blockedSteps, outcomes, readySteps, unseenSteps } from "../../support/steps.ts";
 import {
   assetManifest,
@@ -203,7 +205,7 @@ describe("what the service does not show", () => {
   it("of several drafts, is one warning", async () => {
     const at = await scene(ordersManifest, { service: { observed: true } });
     const warnings = async () =>
-      (await at.plan()).plan.diagnostics.map(({ code, message }) => `${code} ${message.replaceAll(/\([0-9a-f]{24}\)/gu, "(ID)")}`);
+      diagnosticsOf((await at.plan()).plan).map(({ code, message }) => `${code} ${message.replaceAll(/\([0-9a-f]{24}\)/gu, "(ID)")}`);
     const rest = "dimsync compares only what the service shows.";
     expect(await warnings()).toEqual([
       `W_ENTRY_UNREAD GET /v1/integrations shows no destination of "Untitled" (ID). It may be a draft. ${rest}`,
@@ -220,7 +222,7 @@ describe("what the service does not show", () => {
   it("of a cursor: a warning if a column that could be it is disabled", async () => {
     const tree = "{ public: { tables: { payments: { columns: { paid_at: { enabled: false } } } } } }";
     const at = await scene(together(ordersManifest, schemaManifest("orders", tree)), { service: { observed: true } });
-    expect((await at.plan()).plan.diagnostics.map(({ code }) => code)).toContain("W_CURSOR_UNKNOWN");
+    expect(diagnosticsOf((await at.plan()).plan).map(({ code }) => code)).toContain("W_CURSOR_UNKNOWN");
   });
 
   it.each([
@@ -240,7 +242,7 @@ spec: { integration: orders, rules: [{ match: { table: customers, column: email,
         Object.assign(first?.schemas["public"]?.tables["customers"] ?? {}, { syncMode: "Change Stream" }),
       );
       const { plan } = await at.plan();
-      const [warning] = plan.diagnostics.filter(({ code }) => code === "W_NO_MATCH");
+      const [warning] = diagnosticsOf(plan).filter(({ code }) => code === "W_NO_MATCH");
       expect(readySteps(plan).some(({ address }) => address.startsWith("Schemas/"))).toBe(!isUnknown);
       if (isUnknown) expect(warning?.message).toContain("The tables have the sync modes CHANGE_STREAM,");
       else expect(warning).toBeUndefined();

@@ -1,8 +1,10 @@
 // An asset can't be read back, so a manifest with another name must not create it a second time.
+
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AccountState } from "../../../src/embedded/index.ts";
+import { diagnosticsOf } from "../../support/findings.ts";
 import { blockedSteps, outcomes, readySteps, unseenSteps } from "../../support/steps.ts";
 import { endings, integrationManifest, scene, together } from "./scene.ts";
 
@@ -120,7 +122,7 @@ describe("an asset with the name and type of another one", () => {
     at.write("manifests/all.yaml", together(assetNamed("vault4"), assetNamed("vault")));
     expect((await at.run(["bind", "Asset/vault=d-20", "Asset/vault4=d-21"])).code).toBe(0);
     expect((await at.run(["validate", "-q"])).code).toBe(0);
-    expect((await at.plan()).plan.diagnostics).toEqual([]);
+    expect(diagnosticsOf((await at.plan()).plan)).toEqual([]);
   });
 
   it("is not created if the audit log shows that someone created it", async () => {

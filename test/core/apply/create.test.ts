@@ -1,10 +1,12 @@
 // A create is sent once, whatever becomes of its response, and its id is recorded.
+
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openBindings } from "../../../src/core/records/folder/bindings.ts";
 import { thisHolder } from "../../../src/core/records/process-identity.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
+import { diagnosticsOf } from "../../support/findings.ts";
 import { keyVariable } from "../../support/project-folder.ts";
 import { editRecords, recordsIn, unsettled } from "../../support/records.ts";
 import { blockedSteps, outcomes, readySteps } from "../../support/steps.ts";
@@ -378,7 +380,7 @@ it("an id that could not be written to the bindings file is printed, kept in the
   const [id = ""] = archives(at.service.state());
   expect(code).toBe(4);
   expect(outcomes(result)).toMatchObject([{ outcome: "done", liveId: id }]);
-  expect(result.diagnostics).toMatchObject([
+  expect(diagnosticsOf(result)).toMatchObject([
     {
       code: "E_RECORDS_REFUSED",
       message: expect.stringContaining(id),

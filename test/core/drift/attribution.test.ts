@@ -229,10 +229,10 @@ test("ten thousand differences and ten thousand entries are attributed", () => {
 });
 
 test("without the audit log, the report has a note and is otherwise the same", () => {
-  const { diagnostics, ...rest } = withoutAttribution(report(), "The key may not read it.");
-  const { diagnostics: _, ...before } = report();
+  const { findings, ...rest } = withoutAttribution(report(), "The key may not read it.");
+  const { findings: _, ...before } = report();
   expect(rest).toEqual(before);
-  expect(diagnostics).toEqual([
-    expect.objectContaining({ code: "I_NO_ATTRIBUTION", severity: "info", message: expect.stringContaining("The key may not read it.") }),
+  expect(findings).toEqual([
+    expect.objectContaining({ rule: "I_NO_ATTRIBUTION", severity: "info", message: expect.stringContaining("The key may not read it.") }),
   ]);
 });

@@ -1,6 +1,7 @@
 // Adding a kind takes its folder, its schema and one line in the registry. These tests load the sources
 // with a registry that has one kind more, and use it from the command line. Its literal has the type
 // that the registry asks for: the compiler checks it with the other tests.
+
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,6 +11,7 @@ import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { startEmbeddedService } from "../../../src/embedded/index.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import type { Ran } from "../../support/command.ts";
+import { diagnosticsOf } from "../../support/findings.ts";
 import { configText, keyVariable, writeFolder, writeProject } from "../../support/project-folder.ts";
 import { readySteps } from "../../support/steps.ts";
 import { noteRoutes, type StoredNote } from "./new-kind/endpoints.ts";
@@ -193,7 +195,7 @@ describe("a kind that is added with a folder, a schema and one line in the regis
   test("is validated against its schema", async () => {
     const { run } = await newProject("{ txt: hello }");
     const { code, stdout } = await run("validate", "-o", "json");
-    const { diagnostics } = JSON.parse(stdout) as Plan;
+    const diagnostics = diagnosticsOf(JSON.parse(stdout) as Plan);
     expect(code).toBe(1);
     expect(diagnostics.map(({ code: one, file, line }) => `${one} ${file}:${line}`)).toEqual(["E_UNKNOWN_KEY manifests/note.yaml:4"]);
   });

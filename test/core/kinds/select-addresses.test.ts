@@ -1,7 +1,9 @@
 // The address of an integration's schemas does not depend on the SchemaConfigs that select it.
+
 import { expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../../src/index.ts";
 import { runCommand } from "../../support/command.ts";
+import { diagnosticsOf } from "../../support/findings.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
 import { readySteps } from "../../support/steps.ts";
@@ -61,7 +63,7 @@ test.each(["Schemas/Orders", "SchemaConfig/shops"])(
     const left = address === "SchemaConfig/shops" ? [] : ["Schemas/Billing", "Schemas/shop-shard-01", "Schemas/shop-shard-02"];
     for (const plan of [await before.plan(), await after.plan()]) {
       expect(addresses(plan)).toEqual(left);
-      expect(plan.diagnostics.map(({ code }) => code)).toEqual([]);
+      expect(diagnosticsOf(plan).map(({ code }) => code)).toEqual([]);
     }
   },
 );
@@ -75,7 +77,7 @@ test("an ignore entry whose address nothing has is an error at its line, in a ru
     { ...entry("Tag/x"), until: "2020-01-01" },
   ];
   const { plan, run } = await start(both, { ignore });
-  const unmatched = ({ diagnostics }: Plan) => diagnostics.filter(({ code }) => code === "W_UNUSED" || code === "E_UNKNOWN_ADDRESS");
+  const unmatched = (plan: Plan) => diagnosticsOf(plan).filter(({ code }) => code === "W_UNUSED" || code === "E_UNKNOWN_ADDRESS");
   const found = unmatched(await plan());
   expect(found.map(({ message }) => message)).toEqual([
     'No object has the address "Schemas/Ordres", so the entry ignores nothing (DPIA-41). Did you mean Schemas/Orders? Correct the address, or remove the entry.',
@@ -99,7 +101,7 @@ test("an ignore entry whose path nothing has is a warning at its line", async ()
     ["/schemas/*/tables/*/columns/email", "Schemas/*", undefined],
   ];
   const { plan } = await start(both, { ignore: rows.map(([path, address]) => ({ address, path, reason: "theirs" })) });
-  const found = (await plan()).diagnostics.filter(({ code }) => code === "W_UNUSED");
+  const found = diagnosticsOf(await plan()).filter(({ code }) => code === "W_UNUSED");
   expect(found.map(({ message }) => message)).toEqual(
     rows.flatMap(([, , end]) => (end === undefined ? [] : [expect.stringContaining(end)])),
   );

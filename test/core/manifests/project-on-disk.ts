@@ -1,11 +1,12 @@
 import type { Manifest } from "../../../src/core/base/model/manifest.ts";
-import { type Diagnostic, toDiagnostic } from "../../../src/core/base/model/problem.ts";
+import { toDiagnostic } from "../../../src/core/base/model/problem.ts";
 import { type LoadOptions, loadProject, type Project } from "../../../src/core/manifests/project.ts";
+import { type Coded, coded } from "../../support/findings.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 export interface Loaded extends Project {
   readonly folder: string;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Coded[];
 }
 
 /** Loads a project with these files. Default environment: empty. */
@@ -16,11 +17,11 @@ export async function load(files: Readonly<Record<string, string | Uint8Array>>,
 
 export async function loadIn(folder: string, options: Partial<LoadOptions> = {}): Promise<Loaded> {
   const project = await loadProject({ cwd: folder, env: {}, ...options });
-  return { ...project, folder, diagnostics: project.problems.map((problem) => toDiagnostic(problem, project.locate)) };
+  return { ...project, folder, diagnostics: project.problems.map((problem) => coded(toDiagnostic(problem, project.locate))) };
 }
 
 /** "file:line:column CODE", in the order of the output. */
-export function headings(diagnostics: readonly Diagnostic[]): readonly string[] {
+export function headings(diagnostics: readonly Coded[]): readonly string[] {
   return diagnostics.map(
     ({ file, line, column, code }) => `${[file, line, column].filter((part) => part !== undefined).join(":")} ${code}`,
   );

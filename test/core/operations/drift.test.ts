@@ -60,8 +60,8 @@ test("an event that quotes only the live name says who made a change and who did
 test("a key without access to the audit log still gets a report, with a note", async () => {
   const at = await story(manifests);
   at.service.addFault("GET /v1/audit-logs=status:403");
-  const { diagnostics, exit, calls } = await at.report();
-  expect(diagnostics).toContainEqual(expect.objectContaining({ code: "I_NO_ATTRIBUTION", severity: "info" }));
+  const { findings, exit, calls } = await at.report();
+  expect(findings).toContainEqual(expect.objectContaining({ rule: "I_NO_ATTRIBUTION", severity: "info" }));
   expect([exit, calls.read]).toEqual([{ code: 2, reasons: ["drift"] }, { GET: once.length }]);
 });
 

@@ -1,10 +1,12 @@
 // A plan sets apart what the manifests cause and what it would undo of others.
+
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eachChange } from "../../../src/core/base/model/changes.ts";
 import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { runCommand } from "../../support/command.ts";
+import { diagnosticsOf } from "../../support/findings.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { commitAll, git } from "../../support/git/remote.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
@@ -226,7 +228,7 @@ test("a run of dimsync that the records do not have is named as another project'
   one.write(manifests.replace("column: email", "column: phone"));
   // Its own run is not reported.
   one.write(manifests.replace("hashed: true", "hashed: false"));
-  expect((await one.plan()).diagnostics).toEqual([]);
+  expect(diagnosticsOf(await one.plan())).toEqual([]);
   one.write(manifests);
 
   const other = await project(service, "other-key");
@@ -234,7 +236,7 @@ test("a run of dimsync that the records do not have is named as another project'
   const ran = await other.run("apply", "--yes", "--allow", "maxExposedColumns=test", "-o", "json");
   const { runId } = JSON.parse(ran.stdout) as { readonly runId: string };
   const made = await one.plan();
-  expect(made.diagnostics).toEqual([
+  expect(diagnosticsOf(made)).toEqual([
     expect.objectContaining({
       code: "W_OTHER_PROJECT",
       severity: "warning",

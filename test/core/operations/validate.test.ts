@@ -1,11 +1,13 @@
 // validate reports each problem once, for all targets.
+
 import { expect, it } from "vitest";
 import { validateProject, validateProjects } from "../../../src/core/operations/validate.ts";
+import { diagnosticsOf } from "../../support/findings.ts";
 import { config, headings, load, manifest } from "../manifests/project-on-disk.ts";
 
 async function problemsOf(...manifests: readonly string[]): Promise<readonly string[]> {
   const project = await load({ "dimsync.yaml": config("manifests: [m.yaml]"), "m.yaml": manifests.join("---\n") });
-  return headings((await validateProject(project)).diagnostics);
+  return headings(diagnosticsOf(await validateProject(project)));
 }
 
 const orders = manifest("Integration", "orders", "spec: {}");
@@ -56,7 +58,7 @@ it.each<readonly [string, readonly string[], readonly string[]]>([
     "pii.yaml": manifest("RuleSet", "pii", ...lines),
     "m.yaml": uses,
   });
-  expect(headings((await validateProject(project)).diagnostics)).toEqual(["m.yaml:6:32 E_UNKNOWN_REFERENCE", ...wanted]);
+  expect(headings(diagnosticsOf(await validateProject(project)))).toEqual(["m.yaml:6:32 E_UNKNOWN_REFERENCE", ...wanted]);
 });
 
 it.each([
@@ -68,7 +70,7 @@ it.each([
     "pii.yaml": text,
     "m.yaml": manifest("SchemaConfig", "shops", "spec:", "  integration: ordres", "  rules: [{ use: email-rules }]"),
   });
-  expect((await validateProject(project)).diagnostics.map((one) => one.code)).toEqual([code]);
+  expect(diagnosticsOf(await validateProject(project)).map((one) => one.code)).toEqual([code]);
 });
 
 it("several targets are one document: what is wrong in one of them only says so", async () => {
@@ -77,7 +79,9 @@ it("several targets are one document: what is wrong in one of them only says so"
     "m.yaml": `${manifest("Tag", "pii", "spec: { name: 12 }")}---\n${manifest("Asset", "a", `spec: { name: "\${var.name}" }`)}`,
   };
   const projects = [await load(files, { target: "prod" }), await load(files, { target: "dev" })];
-  const { targets, manifests, diagnostics } = await validateProjects(projects);
+  const found = await validateProjects(projects);
+  const { targets, manifests } = found;
+  const diagnostics = diagnosticsOf(found);
   expect([targets, manifests, headings(diagnostics)]).toEqual([
     ["prod", "dev"],
     1,

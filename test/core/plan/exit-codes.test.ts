@@ -1,15 +1,15 @@
 // The exit code of plan, drift and apply follows from the document.
 import { describe, expect, test } from "vitest";
 import type { ExitCode } from "../../../src/core/base/model/exit.ts";
-import type { Plan, Result } from "../../../src/core/base/model/plan.ts";
+import type { Finding, Plan, Result } from "../../../src/core/base/model/plan.ts";
 import type { Code } from "../../../src/core/base/model/titles.ts";
 import { applyExit, type FailOn, planExit } from "../../../src/core/plan/exit-codes.ts";
 import { guard } from "../../support/findings.ts";
 import { endedFrom, type FlatEnding, stepsFrom } from "../../support/steps.ts";
 import { item, plan } from "../render/plans.ts";
 
-const error: Plan["diagnostics"] = [{ code: "E_USAGE", severity: "error", summary: "x", message: "x" }];
-const warning: Plan["diagnostics"] = [{ code: "W_NO_MATCH", severity: "warning", summary: "x", message: "x" }];
+const error: Finding = { rule: "E_USAGE", severity: "error", summary: "x", message: "x" };
+const warning: Finding = { rule: "W_NO_MATCH", severity: "warning", summary: "x", message: "x" };
 const manual = stepsFrom({ byHand: [{ address: "Integration/a", path: "/paused", instruction: "x" }] });
 const blocked = (code: Code): Plan["steps"] => stepsFrom({ blocked: [{ address: "Tag/a", code, message: "x" }] });
 const refusing = { findings: [guard("maxCreates")] };
@@ -31,10 +31,10 @@ describe("the exit codes of plan and drift", () => {
     ["a missing integration is drift but not a change", { steps: blocked("E_INTEGRATION_MISSING") }, 0, 0, 2],
     ["a configured integration that is gone is drift but not a change", { steps: blocked("E_GONE") }, 0, 0, 2],
     ["an asset without an id is neither", { steps: blocked("E_UNBOUND") }, 0, 0, 0],
-    ["warnings are neither", { diagnostics: warning }, 0, 0, 0],
+    ["warnings are neither", { findings: [warning] }, 0, 0, 0],
     ["a guard, before changes", { ...refusing, items: [item()] }, 3, 3, 3],
     ["a guard that was lifted", { findings: [guard("maxCreates", { allowed: "because" })] }, 0, 0, 0],
-    ["an error, before a guard", { diagnostics: error, ...refusing, items: [item()] }, 1, 1, 1],
+    ["an error, before a guard", { findings: [error, guard("maxCreates")], items: [item()] }, 1, 1, 1],
     ["an incomplete read, before everything", { complete: false, items: [item()] }, 1, 1, 1],
   ];
   test("a policy that refuses hides the drift in the exit code, but not in the reasons", () => {
@@ -60,7 +60,7 @@ describe("the exit codes of plan and drift", () => {
     ["unverifiable", { steps: stepsFrom({ unseen: [{ address: "Asset/a", paths: ["/x"], reason: "x" }] }) }],
     ["manual", { steps: manual }],
     ["blocked", { steps: blocked("E_UNBOUND") }],
-    ["warnings", { diagnostics: warning }],
+    ["warnings", { findings: [warning] }],
   ];
   test.each<[FailOn, Parameters<typeof plan>[0]]>([
     ["exposed", { counts: { ...plan({ kind: "DriftReport" }).counts, exposed: 1 } }],
@@ -93,7 +93,7 @@ describe("the exit codes of apply", () => {
     ["a stale item, before a failed one", [ending("skipped", "E_STALE"), ending("failed")], {}, false, 5],
     ["an interruption, before everything else", [ending("failed")], {}, true, 130],
     ["a plan that cannot be applied", [ending("blocked")], { executable: false, ...refusing }, false, 3],
-    ["a plan with errors", [ending("blocked")], { executable: false, diagnostics: error }, false, 1],
+    ["a plan with errors", [ending("blocked")], { executable: false, findings: [error] }, false, 1],
   ];
   test.each(rows)("%s", (_, items, part, interrupted, code) => {
     const result: Result = {
@@ -102,7 +102,6 @@ describe("the exit codes of apply", () => {
         tool: { name: "dimsync", version: "0" },
         steps: endedFrom(items),
         findings: [],
-        diagnostics: [],
         calls: { sent: {} },
         bindings: {},
       },

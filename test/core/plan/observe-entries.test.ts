@@ -1,5 +1,7 @@
 // An object that one read does not show is not gone because of it.
+
 import { describe, expect, it } from "vitest";
+import { diagnosticsOf } from "../../support/findings.ts";
 import { blockedSteps, byHandSteps, readySteps } from "../../support/steps.ts";
 import { endings, instead, integrationManifest, type Meddle, scene } from "../apply/scene.ts";
 
@@ -79,7 +81,7 @@ describe("an entry that an earlier run covered and this one cannot read", () => 
     const at = await covered(odd(list, one));
     const { code, plan } = await at.plan();
     expect([code, plan.complete]).toEqual([1, false]);
-    expect(plan.diagnostics).toContainEqual(expect.objectContaining({ code: "E_READ_FAILED", message: expect.stringContaining(id) }));
+    expect(diagnosticsOf(plan)).toContainEqual(expect.objectContaining({ code: "E_READ_FAILED", message: expect.stringContaining(id) }));
     expect((await at.run(["drift"])).code).toBe(1);
     expect((await at.apply()).code).toBe(4);
   });
@@ -105,7 +107,7 @@ describe("an entry of which the service shows a part", () => {
   ])("blocks no create that it cannot be: %s", async (_, entry) => {
     const { plan } = await (await withEntry(entry)).plan();
     expect(readySteps(plan)).toMatchObject([{ verb: "create", address: "Integration/crm" }]);
-    expect(JSON.stringify(plan.diagnostics)).toContain("New integration");
+    expect(JSON.stringify(diagnosticsOf(plan))).toContain("New integration");
   });
 
   it.each<readonly [string, Entry]>([

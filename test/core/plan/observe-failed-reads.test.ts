@@ -1,8 +1,10 @@
 // A failed read is one error with its cause, and what could be read is compared.
+
 import { describe, expect, it } from "vitest";
 import type { Result } from "../../../src/core/base/model/plan.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
 import { seedAccount } from "../../../src/embedded/index.ts";
+import { diagnosticsOf } from "../../support/findings.ts";
 import { refusedUrl } from "../../support/loopback.ts";
 import { keyVariable } from "../../support/project-folder.ts";
 import { blockedSteps } from "../../support/steps.ts";
@@ -33,8 +35,8 @@ const manifests = [...ids.map(configOf), tag].join("---\n");
 const fleetScene = (faults: readonly string[] = []): Promise<Scene> =>
   scene(manifests, { service: { state: fleet(), faults }, config: { client: { retries: 0 } } });
 
-const problemCodes = ({ diagnostics }: Pick<Result, "diagnostics">): readonly string[] =>
-  diagnostics.flatMap(({ severity, code }) => (severity === "error" ? [code] : []));
+const problemCodes = (document: Pick<Result, "findings">): readonly string[] =>
+  diagnosticsOf(document).flatMap(({ severity, code }) => (severity === "error" ? [code] : []));
 
 describe("a cause that all reads share is one error", () => {
   it("a wrong key: the requests stop, and every command exits with 1", async () => {
@@ -45,7 +47,7 @@ describe("a cause that all reads share is one error", () => {
       const { code, stdout } = await at.run([...argv, "-o", "json"], env);
       const document = JSON.parse(stdout) as Result;
       expect({ code, codes: problemCodes(document) }).toEqual({ code: 1, codes: ["E_READ_FAILED"] });
-      expect(document.diagnostics[0]?.message).toMatch(
+      expect(diagnosticsOf(document)[0]?.message).toMatch(
         /^GET \/v1\/\S+: the service refused the API key with status 401\..* \d+ more reads? failed/su,
       );
       expect(at.service.requests.length - before).toBeLessThanOrEqual(8);
@@ -71,7 +73,7 @@ describe("a cause that all reads share is one error", () => {
     const { code, stdout } = await at.run(["plan", "-o", "json"], { DIMSYNC_BASE_URL: await refusedUrl(), DIMSYNC_API_KEY: "key" });
     const document = JSON.parse(stdout) as Result;
     expect({ code, codes: problemCodes(document) }).toEqual({ code: 1, codes: ["E_READ_FAILED"] });
-    expect(document.diagnostics[0]?.message).toContain("ECONNREFUSED");
+    expect(diagnosticsOf(document)[0]?.message).toContain("ECONNREFUSED");
   });
 
   it("a service that fails in the middle of reading: what was read is compared", async () => {
@@ -80,7 +82,7 @@ describe("a cause that all reads share is one error", () => {
     const { code, plan } = await at.plan();
     expect({ code, codes: problemCodes(plan) }).toEqual({ code: 1, codes: ["E_READ_FAILED"] });
     const failed = ids.filter((id) => /^id-[0-3]/u.test(id)).length;
-    expect(plan.diagnostics[0]?.message).toContain(`${failed - 1} more reads failed`);
+    expect(diagnosticsOf(plan)[0]?.message).toContain(`${failed - 1} more reads failed`);
     expect(blockedSteps(plan)).toHaveLength(failed);
   });
 });
@@ -90,14 +92,14 @@ describe("different causes stay apart", () => {
     const at = await fleetScene(["GET /v1/tags=status:403"]);
     const { code, plan } = await at.plan();
     expect({ code, codes: problemCodes(plan) }).toEqual({ code: 1, codes: ["E_READ_FAILED"] });
-    expect(plan.diagnostics[0]?.message).toMatch(/^GET \/v1\/tags: the service refused the API key with status 403/u);
-    expect(plan.diagnostics[0]?.message).not.toContain("more read");
+    expect(diagnosticsOf(plan)[0]?.message).toMatch(/^GET \/v1\/tags: the service refused the API key with status 403/u);
+    expect(diagnosticsOf(plan)[0]?.message).not.toContain("more read");
     expect(blockedSteps(plan)).toMatchObject([{ address: "Tag/gold" }]);
   });
 
   it("two statuses are two errors", async () => {
     const at = await fleetScene(["GET /v1/tags=status:403", "GET /v1/integrations/id-7/=status:500"]);
-    expect((await at.plan()).plan.diagnostics.map(({ address, message }) => [address, message.split(":")[0]])).toEqual([
+    expect(diagnosticsOf((await at.plan()).plan).map(({ address, message }) => [address, message.split(":")[0]])).toEqual([
       ["Schemas/id-7", "GET /v1/integrations/id-7/schemas"],
       [undefined, "GET /v1/tags"],
     ]);

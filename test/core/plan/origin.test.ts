@@ -1,4 +1,5 @@
 // A difference is drift or caused by the manifests, and unknown if git cannot say which.
+
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,6 +10,7 @@ import { eachChange } from "../../../src/core/base/model/changes.ts";
 import { type EmbeddedOptions, seedAccount } from "../../../src/embedded/index.ts";
 import type { Plan } from "../../../src/index.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
+import { diagnosticsOf } from "../../support/findings.ts";
 import { repositoryIn } from "../../support/git/remote.ts";
 import { configText, keyVariable, writeFolder, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";
@@ -199,7 +201,7 @@ describe("the origin of a difference", () => {
     write({ "tag.yaml": tag("Personal") });
     const planned = await made("plan", "--base", "HEAD");
     expect([originsOf(planned), planned.complete, planned.exit.code]).toEqual([["Tag/pii /description unknown"], true, 0]);
-    expect(planned.diagnostics).toEqual([expect.objectContaining({ code: "I_BASE_UNREAD", severity: "info" })]);
+    expect(diagnosticsOf(planned)).toEqual([expect.objectContaining({ code: "I_BASE_UNREAD", severity: "info" })]);
   });
 });
 

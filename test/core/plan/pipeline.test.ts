@@ -78,8 +78,7 @@ describe("a plan and a drift report", () => {
       exposes: 1,
     });
     expect(JSON.parse(plan.stdout)).toMatchObject({
-      findings: [{ rule: "maxExposedColumns", guard: {} }],
-      diagnostics: [{ code: "W_MISSING_NAME" }],
+      findings: [{ rule: "W_MISSING_NAME" }, { rule: "maxExposedColumns", guard: {} }],
       exit: { code: 3 },
     });
     expect(plan.code).toBe(3);

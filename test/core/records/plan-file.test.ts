@@ -34,7 +34,6 @@ const plan: Plan = {
   }),
   unmanaged: { integrations: [], tags: [], columns: 0 },
   findings: [],
-  diagnostics: [],
   counts: { create: 0, update: 0, relate: 0, bind: 0, equal: 0, protects: 0, exposes: 0 },
   exit: { code: 0, reasons: [] },
 };

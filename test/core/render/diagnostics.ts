@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../../src/core/base/model/problem.ts";
 
 export const diagnostics: readonly Diagnostic[] = [
   {
-    code: "E_UNKNOWN_REFERENCE",
+    rule: "E_UNKNOWN_REFERENCE",
     severity: "error",
     summary: "Unknown reference",
     message:
@@ -15,7 +15,7 @@ export const diagnostics: readonly Diagnostic[] = [
     excerpt: ["      - integration: order", "                     ^^^^^"],
   },
   {
-    code: "W_NO_MATCH",
+    rule: "W_NO_MATCH",
     severity: "warning",
     summary: "Glob without a match",
     message:
@@ -25,7 +25,7 @@ export const diagnostics: readonly Diagnostic[] = [
     column: 9,
   },
   {
-    code: "E_AMBIGUOUS",
+    rule: "E_AMBIGUOUS",
     severity: "error",
     summary: "Several live objects match",
     message: "Integration/orders could be Orders (8f1c) or Orders (77aa). Pin the right one.",
@@ -38,7 +38,6 @@ export const invalid: Validation = {
   kind: "Validation",
   manifests: 8,
   files: 4,
-  findings: [],
-  diagnostics,
+  findings: diagnostics,
   exit: { code: 1, reasons: ["problems"] },
 };

@@ -184,6 +184,7 @@ export const fullPlan: Plan = plan({
     },
   ],
   findings: [
+    ...diagnostics.slice(1, 2),
     guard("policy", { message: "One finding of severity error.", actual: 1, limit: 0 }),
     guard("maxCreates", { message: "The plan creates more than the project allows.", actual: 7, limit: 5, allowed: "first import" }),
     {
@@ -219,7 +220,6 @@ export const fullPlan: Plan = plan({
       line: 4,
     },
   ],
-  diagnostics: diagnostics.slice(1, 2),
   exit: { code: 3, reasons: ["policy"] },
 });
 

@@ -9,13 +9,13 @@ import { protectPlan, protectResult } from "./held.ts";
 import { change, item, plan } from "./plans.ts";
 import { doneResult, fullResult } from "./results.ts";
 
-const valid: Document = { kind: "Validation", manifests: 8, files: 4, findings: [], diagnostics: [], exit: { code: 0, reasons: [] } };
-const warned: Document = { ...valid, diagnostics: diagnostics.slice(1, 2) };
+const valid: Document = { kind: "Validation", manifests: 8, files: 4, findings: [], exit: { code: 0, reasons: [] } };
+const warned: Document = { ...valid, findings: diagnostics.slice(1, 2) };
 const blind = plan({
   complete: false,
-  diagnostics: [
+  findings: [
     {
-      code: "E_READ_FAILED",
+      rule: "E_READ_FAILED",
       severity: "error",
       summary: "A read failed",
       message: "GET /v1/tags was answered with 403. The key may not read tags.",

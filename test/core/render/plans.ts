@@ -47,7 +47,6 @@ export function plan({ items: given = [], ...members }: Partial<Plan> & { readon
     calls: { read: { GET: 41 }, planned, later: {} },
     unmanaged: { integrations: [], tags: [], columns: 0 },
     findings: [],
-    diagnostics: [],
     counts: {
       ...nothing,
       create: of("create"),

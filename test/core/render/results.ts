@@ -1,6 +1,5 @@
 import { type Result, stepsOf } from "../../../src/core/base/model/plan.ts";
 import { endedFrom } from "../../support/steps.ts";
-import { diagnostics } from "./diagnostics.ts";
 import { fullPlan } from "./full-plan.ts";
 import { change } from "./plans.ts";
 
@@ -56,8 +55,7 @@ export const fullResult: Result = {
   target: "prod",
   account: "https://api.example.com",
   steps: [...outcomes, ...stepsOf(fullPlan, "byHand").slice(0, 1)],
-  findings: fullPlan.findings.filter((_, index) => index !== 0 && index !== 2),
-  diagnostics: diagnostics.slice(1, 2),
+  findings: fullPlan.findings.filter((_, index) => index !== 1 && index !== 3),
   calls: { sent: { PATCH: 2, POST: 2, PUT: 1 } },
   bindings: { "Asset/warehouse": "d-12", "Integration/billing": "b-77", "Integration/orders": "8f1c", "Tag/pii": "t-3" },
   exit: { code: 4, reasons: ["failed", "unknown"] },
@@ -67,7 +65,6 @@ export const doneResult: Result = {
   ...fullResult,
   steps: outcomes.slice(0, 2),
   findings: [],
-  diagnostics: [],
   calls: { sent: { PATCH: 1, POST: 1 } },
   exit: { code: 0, reasons: [] },
 };

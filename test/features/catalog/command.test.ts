@@ -1,4 +1,5 @@
 // New and gone columns are in plan and drift until someone accepts them.
+
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -7,6 +8,7 @@ import { findingsOf } from "../../../src/core/base/model/findings.ts";
 import { fromPointer } from "../../../src/core/base/model/json/pointer.ts";
 import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
+import { diagnosticsOf } from "../../support/findings.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { readySteps } from "../../support/steps.ts";
@@ -109,7 +111,7 @@ describe("plan and drift", () => {
       "  missing: warn\n  rules: [{ match: { schema: public, column: [iban, card_last_four, e-mail] }, set: { hashed: true } }]\n";
     writeFileSync(join(folder, "manifests/shops.yaml"), manifest("", more).replace('names: ["*"]', "names: [Orders]"));
     service.mutate((state) => void delete state.integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["payments"]);
-    const messages = (await plan()).diagnostics.flatMap(({ code, message }) => (code === "W_MISSING_NAME" ? [message] : []));
+    const messages = diagnosticsOf(await plan()).flatMap(({ code, message }) => (code === "W_MISSING_NAME" ? [message] : []));
     expect(messages).toEqual([
       expect.stringMatching(
         /^In Orders, the table public\.payments is gone \(7 columns\), .*: "iban", "card_last_four"\. Remove the names, or set/u,
@@ -194,7 +196,7 @@ describe("unreviewed", () => {
   test("warn gives a warning at its line", async () => {
     const { addColumn, plan } = await accepted("{ columns: warn }");
     addColumn(orders, nationalId);
-    expect((await plan()).diagnostics).toMatchObject([
+    expect(diagnosticsOf(await plan())).toMatchObject([
       {
         code: "W_UNREVIEWED",
         file: "manifests/shops.yaml",
@@ -241,7 +243,7 @@ describe("unreviewed", () => {
     const { addColumn, plan } = await accepted("disable");
     addColumn(orders, nationalId, { isPrimaryKey: true });
     const made = await plan("--only", "Schemas/Orders");
-    const { diagnostics } = made;
+    const diagnostics = diagnosticsOf(made);
     const changed = readySteps(made).flatMap((item) => [...eachChange(item)].map(({ path }) => path));
     expect(changed.filter((path) => path.includes("national_id2"))).toEqual([]);
     expect(diagnostics.map(({ code }) => code)).toContain("W_UNREVIEWED");
@@ -273,7 +275,7 @@ describe("an integration that the catalog does not have", () => {
         .flatMap((item) => [...eachChange(item)])
         .filter(({ after }) => after === false),
     ).toEqual([]);
-    expect(made.diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual(
+    expect(diagnosticsOf(made).map(({ code, message }) => `${code} ${message}`)).toEqual(
       mode === "warn" ? [`W_UNREVIEWED ${line}. Review and accept it.`] : [],
     );
     expect((await run("plan")).stdout).toContain(`${line}\n`);
@@ -302,7 +304,7 @@ describe("an integration that the catalog does not have", () => {
     const { folder, catalog, plan } = await accepted("disable");
     writeFileSync(join(folder, "dimsync.catalog.yaml"), catalog().replaceAll("51a1", "51a9"));
     const made = await plan();
-    expect(made.diagnostics).toMatchObject([{ code: "W_CATALOG_UNKNOWN_ID", file: "dimsync.catalog.yaml", line: 7 }]);
+    expect(diagnosticsOf(made)).toMatchObject([{ code: "W_CATALOG_UNKNOWN_ID", file: "dimsync.catalog.yaml", line: 7 }]);
     expect(findingsOf(made, "columns")).toMatchObject([{ rule: "never-reviewed", message: expect.stringContaining("(51a1)") }]);
     expect(
       readySteps(made)
@@ -315,9 +317,9 @@ describe("an integration that the catalog does not have", () => {
 test("an id is not called unknown if the integrations were not read", async () => {
   const { folder, plan } = await accepted("disable");
   writeFileSync(join(folder, "manifests/tag.yaml"), "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n");
-  expect((await plan("--only", "Tag/*")).diagnostics).toEqual([]);
+  expect(diagnosticsOf(await plan("--only", "Tag/*"))).toEqual([]);
   writeFileSync(join(folder, "manifests/tag.yaml"), "apiVersion: dimsync/v1\nkind: Tag\n");
-  expect(new Set((await plan()).diagnostics.map(({ code }) => code))).toEqual(new Set(["E_MISSING_KEY"]));
+  expect(new Set(diagnosticsOf(await plan()).map(({ code }) => code))).toEqual(new Set(["E_MISSING_KEY"]));
 });
 
 describe("names", () => {

@@ -1,4 +1,5 @@
 // The import of one target never changes what another one means.
+
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -10,6 +11,7 @@ import type { ImportReport } from "../../../src/features/import/report.ts";
 import { runPlan } from "../../../src/features/plan/command.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 import fc from "../../support/fast-check.ts";
+import { diagnosticsOf } from "../../support/findings.ts";
 import { runs } from "../../support/sample.ts";
 import { blockedSteps, readySteps } from "../../support/steps.ts";
 import { accountState, liveChange, makeChange } from "./random-account.ts";
@@ -66,9 +68,9 @@ function renumber({ integrations, tags }: AccountState): void {
 }
 
 /** The content of a plan, without ids, times and counts of reads. */
-const effectOf = ({ steps, diagnostics }: Plan): object => ({
+const effectOf = ({ steps, findings }: Plan): object => ({
   steps: steps.map(({ id: _, ...step }) => step),
-  problems: diagnostics.map(({ code, severity, address }) => ({ code, severity, address })),
+  problems: diagnosticsOf({ findings }).map(({ code, severity, address }) => ({ code, severity, address })),
 });
 
 const users = (account: AccountState, id: string) => account.integrations.find((one) => one.id === id)?.schemas["public"]?.tables["users"];
@@ -236,7 +238,8 @@ test("two objects with the name of one manifest get manifests of their own, and 
     await prod.importJson({ target: ["prod"] });
     await importDev();
     const made = await planDev();
-    const { diagnostics, executable } = made;
+    const { executable } = made;
+    const diagnostics = diagnosticsOf(made);
     const blocked = blockedSteps(made);
     expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
     expect(executable).toBe(true);

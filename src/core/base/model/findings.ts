@@ -70,7 +70,7 @@ export type GuardFinding = Finding & { readonly rule: GuardName; readonly guard:
 export const isGuard = (finding: Finding): finding is GuardFinding => finding.guard !== undefined;
 
 /** What a finding is about, which decides where reports have it. Those of policies have a state. */
-type Family = "columns" | "loosened" | "released" | "problem";
+type Family = "columns" | "loosened" | "released" | "other";
 
 const familyByRule: ReadonlyMap<string, Family> = new Map<string, Family>([
   ...loosenedRules.map((rule) => [rule, "loosened"] as const),
@@ -78,7 +78,7 @@ const familyByRule: ReadonlyMap<string, Family> = new Map<string, Family>([
   ...["new-column", "never-reviewed", "gone-column", "gone-table"].map((rule) => [rule, "columns"] as const),
 ]);
 
-const familyOf = ({ rule }: Pick<Finding, "rule">): Family => familyByRule.get(rule) ?? "problem";
+const familyOf = ({ rule }: Pick<Finding, "rule">): Family => familyByRule.get(rule) ?? "other";
 
 /** The guards that refuse, and those that were lifted. */
 export const guardFindings = ({ findings }: WithFindings): readonly GuardFinding[] => findings.filter(isGuard);

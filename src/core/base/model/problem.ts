@@ -1,4 +1,5 @@
 import type { Address } from "./address.ts";
+import type { Finding } from "./documents.generated.d.ts";
 import { type Pointer, toPointer } from "./json/pointer.ts";
 import { type Code, titles } from "./titles.ts";
 
@@ -46,34 +47,22 @@ export const problemAt = (place: SourceLocation | undefined, text: ProblemText):
 
 export const isError = ({ severity }: { readonly severity: Severity }): boolean => severity === "error";
 
-/** Whether it is a read that failed: it blocks what needs it, and nothing else. */
-export const isFailedRead = ({ code }: { readonly code: Code }): boolean => code === "E_READ_FAILED" || code === "E_COLUMN_READS";
+/** A problem with its position. */
+export type Diagnostic = Finding & { readonly rule: Code } & Required<Pick<Finding, "summary">>;
 
-/** Whether nothing may be sent because of it. */
-export const stopsApply = (problem: { readonly severity: Severity; readonly code: Code }): boolean =>
-  isError(problem) && !isFailedRead(problem);
+export const isDiagnostic = (finding: Finding): finding is Diagnostic => finding.summary !== undefined;
+
+/** The problems of a document. */
+export const diagnosticsIn = ({ findings }: { readonly findings: readonly Finding[] }): readonly Diagnostic[] =>
+  findings.filter(isDiagnostic);
+
+/** Whether nothing may be sent because of it. A read that failed blocks what needs it, and nothing else. */
+export const stopsApply = (finding: Finding): boolean =>
+  isDiagnostic(finding) && isError(finding) && finding.rule !== "E_READ_FAILED" && finding.rule !== "E_COLUMN_READS";
 
 /** A place below another one, if that is known. */
 export const below = (place: SourceLocation | undefined, path: readonly string[]): SourceLocation | undefined =>
   place === undefined ? undefined : { ...place, pointer: place.pointer + toPointer(path) };
-
-/** A problem with its position. Lines and columns count from 1. */
-export interface Diagnostic {
-  readonly code: Code;
-  readonly severity: Severity;
-  /** The title of the code. */
-  readonly summary: string;
-  readonly message: string;
-  readonly address?: Address;
-  readonly command?: string;
-  /** Of a failed read: the status of the response, if there was one. */
-  readonly status?: number;
-  readonly file?: string;
-  readonly line?: number;
-  readonly column?: number;
-  /** The source line and a caret line below it; literal secrets are masked. */
-  readonly excerpt?: readonly [source: string, caret: string];
-}
 
 /** "manifests/pii.yaml:9:3", as far as known; "" without a file. Raw. */
 export function placeText({
@@ -95,5 +84,5 @@ export type Locate = (place: SourceLocation) => {
 
 export function toDiagnostic(problem: Problem, locate: Locate): Diagnostic {
   const { code, severity, place, read: _read, isIncomplete: _isIncomplete, ...rest } = problem;
-  return { code, severity, summary: titles[code], ...rest, ...(place === undefined ? {} : locate(place)) };
+  return { rule: code, severity, summary: titles[code], ...rest, ...(place === undefined ? {} : locate(place)) };
 }

@@ -34,7 +34,7 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Di
       byText(a.file ?? "", b.file ?? "") ||
       (a.line ?? 0) - (b.line ?? 0) ||
       (a.column ?? 0) - (b.column ?? 0) ||
-      byText(a.code, b.code) ||
+      byText(a.rule, b.rule) ||
       byText(a.message, b.message),
   );
 }

@@ -16,7 +16,7 @@ import {
   stepsOf,
   whyOf,
 } from "../../base/model/plan.ts";
-import type { Diagnostic, Severity } from "../../base/model/problem.ts";
+import { type Diagnostic, diagnosticsIn, type Severity } from "../../base/model/problem.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted } from "../../base/text/counts.ts";
 import { andMore, joinParts } from "../../base/text/lists.ts";
@@ -57,20 +57,20 @@ export interface Annotation {
 /** All findings of a document, errors first, otherwise in the order of the document. */
 export function annotationsOf(document: Document): readonly Annotation[] {
   if (document.kind === "Validation")
-    return errorsFirst([...document.diagnostics.map(ofDiagnostic), ...findingsOf(document, "loosened").map(ofLoosened)]);
-  const { kind, diagnostics } = document;
+    return errorsFirst([...diagnosticsIn(document).map(ofDiagnostic), ...findingsOf(document, "loosened").map(ofLoosened)]);
+  const { kind } = document;
   const refusing = shownGuards(document).filter(({ guard: { allowed } }) => allowed === undefined);
   const isRefused = refusing.some(({ rule }) => rule === "policy");
   const shared = [
-    ...diagnostics.map(ofDiagnostic),
+    ...diagnosticsIn(document).map(ofDiagnostic),
     ...openFindings(document).map((finding) => ofPolicy(finding, kind, isRefused)),
     ...refusing.map((guard) => ofGuard(guard, kind)),
   ];
   return errorsFirst([...shared, ...(document.kind === "Result" ? ofResult(document) : ofPlan(document))]);
 }
 
-function ofDiagnostic({ code, summary, severity, message, command, address, file, line, column }: Diagnostic): Annotation {
-  return { rule: code, title: summary, severity, message, more: linesOf(command), ...defined({ address, file, line, column }) };
+function ofDiagnostic({ rule, summary, severity, message, command, address, file, line, column }: Diagnostic): Annotation {
+  return { rule, title: summary, severity, message, more: linesOf(command), ...defined({ address, file, line, column }) };
 }
 
 function ofPolicy(finding: PolicyFinding, kind: Document["kind"], isRefused: boolean): Annotation {

@@ -17,9 +17,9 @@ export function withFiles(document: Document, prefix: Prefix = ""): Document {
     ...(entry.cause === undefined ? {} : { cause: at(entry.cause) }),
     ...(entry.removed === undefined ? {} : { removed: at(entry.removed) }),
   });
-  const found = { diagnostics: document.diagnostics.map(at), findings: document.findings.map(at) };
-  if (document.kind === "Validation") return { ...document, ...found };
-  const shared = { ...found, steps: document.steps.map((step) => ({ ...step, changes: step.changes.map(ofChange) })) };
+  const findings = document.findings.map(at);
+  if (document.kind === "Validation") return { ...document, findings };
+  const shared = { findings, steps: document.steps.map((step) => ({ ...step, changes: step.changes.map(ofChange) })) };
   if (document.kind === "Result") return { ...document, ...shared };
   const { exemptions } = document;
   return { ...document, ...shared, ...(exemptions === undefined ? {} : { exemptions: exemptions.map(at) }) };

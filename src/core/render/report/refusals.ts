@@ -1,5 +1,6 @@
 import { type GuardFinding, guardFindings, refusingGuards } from "../../base/model/findings.ts";
 import type { Plan, Result } from "../../base/model/plan.ts";
+import { diagnosticsIn } from "../../base/model/problem.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted } from "../../base/text/counts.ts";
 import { enumerate } from "../../base/text/describe.ts";
@@ -73,8 +74,8 @@ const refusal = (brief: string, text: string): Refusal => ({ brief, text, isGuar
 const notRead = "The account was not read. Fix the errors first.";
 
 /** The failed reads of an incomplete plan have a reason of their own. */
-const errorCount = ({ diagnostics }: Plan): number =>
-  diagnostics.filter(({ severity, code }) => severity === "error" && code !== "E_READ_FAILED").length;
+const errorCount = (plan: Plan): number =>
+  diagnosticsIn(plan).filter(({ severity, rule }) => severity === "error" && rule !== "E_READ_FAILED").length;
 
 /** Whether errors were found before any read of the account. */
 export const wasNotRead = (plan: Plan): boolean => errorCount(plan) > 0 && Object.keys(plan.calls.read).length === 0;

@@ -1,7 +1,7 @@
 import { eachChange, firstChange } from "../../base/model/changes.ts";
 import { findingsOf, type GuardFinding, loosenedOf, policyFindings } from "../../base/model/findings.ts";
 import { type Change, endedSteps, type Finding, type Plan, type Result, type Step, stepsOf, whyOf } from "../../base/model/plan.ts";
-import { type Diagnostic, placeText } from "../../base/model/problem.ts";
+import { type Diagnostic, diagnosticsIn, placeText } from "../../base/model/problem.ts";
 import { counted } from "../../base/text/counts.ts";
 import { wholePath } from "../../base/text/paths.ts";
 import { shellWord } from "../../base/text/shell.ts";
@@ -27,7 +27,7 @@ export const sectionsOf = (document: Document, options: RenderOptions): readonly
 
 function sectionsOfKind(document: Document, options: RenderOptions): readonly Section[] {
   const { verbose, touches } = options;
-  const problems = errorsFirst(document.diagnostics);
+  const problems = errorsFirst(diagnosticsIn(document));
   if (document.kind === "Validation")
     return [loosenedSection(findingsOf(document, "loosened")), failedReads(problems), ...otherProblems(problems)];
   const { kind } = document;
@@ -85,7 +85,7 @@ function guards(all: readonly GuardFinding[], kind: Plan["kind"] | "Result"): Se
   };
 }
 
-const isFailedRead = ({ code: of }: Diagnostic): boolean => of === "E_READ_FAILED";
+const isFailedRead = ({ rule }: Diagnostic): boolean => rule === "E_READ_FAILED";
 
 /** The cause of blocked or missing entries. */
 const failedReads = (all: readonly Diagnostic[]): Section => problemSection("failed-reads", "Failed reads", all.filter(isFailedRead));
@@ -122,12 +122,12 @@ const problemSection = (id: string, title: string, all: readonly Diagnostic[]): 
 
 /** Location, code and summary; the source line with its caret; the message; a command. */
 export function problemEntry(problem: Diagnostic): Entry {
-  const { severity, code: of, summary, message, command, address = "", excerpt, line } = problem;
+  const { severity, rule, summary, message, command, address = "", excerpt, line } = problem;
   const tone = severityTones[severity];
   return {
     label: severity,
     tone,
-    head: [[name(placeText(problem) || address)], [code(of, tone)], [summary]],
+    head: [[name(placeText(problem) || address)], [code(rule, tone)], [summary]],
     excerpt: excerpt === undefined ? undefined : { line, text: excerpt },
     notes: [[message]],
     commands: command === undefined ? [] : [command],

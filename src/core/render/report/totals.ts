@@ -1,5 +1,6 @@
 import { findingsOf, guardFindings, loosenedOf, openFindings, policyFindings } from "../../base/model/findings.ts";
 import { endedSteps, type Plan, readySteps, type Step, stepsOf, type Validation } from "../../base/model/plan.ts";
+import { diagnosticsIn, isError } from "../../base/model/problem.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted } from "../../base/text/counts.ts";
 import { joinParts, targetList } from "../../base/text/lists.ts";
@@ -18,7 +19,7 @@ export function isEmpty(plan: Plan): boolean {
   // A report is about drift.
   const exemptions = plan.kind === "Plan" ? (plan.exemptions ?? []) : [];
   const lists = [...found, exemptions, findingsOf(plan, "loosened"), findingsOf(plan, "released")];
-  return plan.complete && lists.every((list) => list.length === 0) && plan.diagnostics.every(({ severity }) => severity !== "error");
+  return plan.complete && lists.every((list) => list.length === 0) && !diagnosticsIn(plan).some(isError);
 }
 
 /** The summary of an empty plan. It only claims what the service shows. */
@@ -31,7 +32,9 @@ export function emptyText(plan: Plan): string {
 }
 
 /** "2 errors, 1 warning in 2 files.", "Valid: 8 manifests in 4 files, no problems found." */
-export function validationText({ targets, diagnostics, manifests, files: read }: Validation): string {
+export function validationText(validation: Validation): string {
+  const { targets, manifests, files: read } = validation;
+  const diagnostics = diagnosticsIn(validation);
   const forTargets = targets === undefined ? "" : ` for ${targetList(targets)}`;
   const nouns = { error: "error", warning: "warning", info: "note" };
   const counts = severities.flatMap((severity) => {
@@ -41,7 +44,7 @@ export function validationText({ targets, diagnostics, manifests, files: read }:
   if (counts.length === 0) return `Valid${forTargets}: ${counted(manifests, "manifest")} in ${counted(read, "file")}, no problems found.`;
   const files = new Set(diagnostics.flatMap(({ file }) => (file === undefined ? [] : [file]))).size;
   const where = files === 0 ? "" : ` in ${counted(files, "file")}`;
-  const isValid = diagnostics.every(({ severity }) => severity !== "error");
+  const isValid = !diagnostics.some(isError);
   return `${isValid ? `Valid${forTargets}, with ` : ""}${counts.join(", ")}${where}${isValid ? "" : forTargets}.`;
 }
 

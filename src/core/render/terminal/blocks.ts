@@ -284,7 +284,7 @@ const commandLines = (command: string | undefined, { paint }: Screen, before = "
  * character, so the caret moves along. A long line is cut around the caret.
  */
 function excerptLines(
-  { line, text: [source, caret] }: NonNullable<Entry["excerpt"]>,
+  { line, text: [source = "", caret = ""] }: NonNullable<Entry["excerpt"]>,
   color: (text: string) => string,
   { paint, width }: Screen,
 ): readonly string[] {

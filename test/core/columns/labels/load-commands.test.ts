@@ -1,8 +1,10 @@
 // What users see of labels, with the seeded account of the embedded service.
+
 import { beforeEach, describe, expect, test } from "vitest";
 import { policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Plan } from "../../../../src/index.ts";
 import { type Ran, runCommand } from "../../../support/command.ts";
+import { diagnosticsOf } from "../../../support/findings.ts";
 import { writeProject } from "../../../support/project-folder.ts";
 import { readySteps } from "../../../support/steps.ts";
 import { dbtManifest } from "./dbt-manifest.ts";
@@ -115,7 +117,7 @@ test("a policy finds literal entries with a label without the account", async ()
     "manifests/orders.yaml",
     "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec:\n  integration: Orders\n  schemas: { public: { enabled: true, tables: { customers: { enabled: true, columns: { email: { enabled: true, hashed: false }, id: { enabled: true, hashed: false } } } } } }\n",
   );
-  const { diagnostics } = JSON.parse((await run("validate", "-o", "json")).stdout);
+  const diagnostics = diagnosticsOf(JSON.parse((await run("validate", "-o", "json")).stdout));
   expect(diagnostics.map((one: { code: string; message: string }) => `${one.code} ${one.message.slice(0, 66)}`)).toEqual([
     "E_POLICY SchemaConfig/orders sets hashed of public.customers.email to false",
   ]);
@@ -152,7 +154,7 @@ describe("with a dbt manifest and a CSV file", () => {
   });
 
   test("a run with --only does not report what matches nothing", async () => {
-    const { diagnostics } = JSON.parse((await run("plan", "--only", "SchemaConfig/orders", "-o", "json")).stdout) as Plan;
+    const diagnostics = diagnosticsOf(JSON.parse((await run("plan", "--only", "SchemaConfig/orders", "-o", "json")).stdout) as Plan);
     expect(diagnostics).toEqual([]);
   });
 });

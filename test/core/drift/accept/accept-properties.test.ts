@@ -1,4 +1,5 @@
 // After drift is accepted nothing differs, and every comment and variable is still there.
+
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,6 +7,7 @@ import { acceptDrift, writeEdits } from "../../../../src/core/drift/accept/accep
 import { seedAccount } from "../../../../src/embedded/index.ts";
 import { apply, drift, loadProject } from "../../../../src/index.ts";
 import fc from "../../../support/fast-check.ts";
+import { diagnosticsOf } from "../../../support/findings.ts";
 import { configText, writeProject } from "../../../support/project-folder.ts";
 import { runs } from "../../../support/sample.ts";
 import { startService } from "../../../support/service.ts";
@@ -91,7 +93,7 @@ test("after drift is accepted, nothing differs, and every comment and variable i
       if (other !== undefined) writeFileSync(join(manifests, "more.yaml"), config("more", "integration: orders", [third, ...other]));
       service.mutate((state) => Object.assign(state, seedAccount()));
       const applied = await apply(await load(), { env: env(service) });
-      expect(applied.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+      expect(diagnosticsOf(applied).filter(({ severity }) => severity === "error")).toEqual([]);
       expect(applied.exit).toEqual({ code: 0, reasons: [] });
       service.mutate((state) => {
         for (const [id, table, name] of changed) {
@@ -108,7 +110,7 @@ test("after drift is accepted, nothing differs, and every comment and variable i
       expect(unaccepted).toEqual([]);
       // Nothing else than the values changed in documents that exist.
       const rest = await drift(await load(), { env: env(service), attribution: false });
-      expect(rest.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+      expect(diagnosticsOf(rest).filter(({ severity }) => severity === "error")).toEqual([]);
       const left = readySteps(rest)
         .filter(({ verb }) => verb !== "bind")
         .flatMap(({ changes }) => changes.map((one) => ("count" in one ? one.count : 1)));

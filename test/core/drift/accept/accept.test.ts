@@ -1,4 +1,5 @@
 // Accepting drift makes the smallest edit, and gives a reason where it makes none.
+
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -7,6 +8,7 @@ import { fromPointer } from "../../../../src/core/base/model/json/pointer.ts";
 import { acceptDrift } from "../../../../src/core/drift/accept/accept.ts";
 import type { AccountState } from "../../../../src/embedded/data/account.ts";
 import { dayIn } from "../../../support/clock.ts";
+import { diagnosticsOf } from "../../../support/findings.ts";
 import { byHandSteps, readySteps } from "../../../support/steps.ts";
 import { story } from "../account.ts";
 
@@ -227,7 +229,7 @@ describe("accepting drift makes the smallest edit, and the next report has no dr
     if (edited !== undefined) expect(accepted.edits.map(({ file }) => file.replace("manifests/", ""))).toEqual(edited);
     const after = await report();
     // A rule that no longer decides anything is only reported.
-    expect(after.diagnostics.filter(({ severity }) => severity !== "info")).toEqual([]);
+    expect(diagnosticsOf(after).filter(({ severity }) => severity !== "info")).toEqual([]);
     expect(after.exit.reasons).toEqual([]);
   });
 });

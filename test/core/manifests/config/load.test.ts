@@ -1,8 +1,10 @@
 // Every setting of dimsync.yaml and of the environment counts as documented, or is refused at its line.
+
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ProblemsError } from "../../../../src/core/base/model/errors.ts";
 import { type LoadOptions, listTargets } from "../../../../src/core/manifests/project.ts";
+import { coded } from "../../../support/findings.ts";
 import { writeProject } from "../../../support/project-folder.ts";
 import { config, headings, load, manifest } from "../project-on-disk.ts";
 
@@ -21,7 +23,7 @@ describe("targets", () => {
       await load(all, options);
     } catch (error) {
       if (error instanceof ProblemsError)
-        return { headings: headings(error.diagnostics), message: error.diagnostics.map(({ message }) => message).join() };
+        return { headings: headings(error.diagnostics.map(coded)), message: error.diagnostics.map(({ message }) => message).join() };
       throw error;
     }
     return { headings: [], message: "" };

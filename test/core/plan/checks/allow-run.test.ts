@@ -1,10 +1,12 @@
 // An entry of allow lifts the guard that it names, and nothing else.
+
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Plan, Result } from "../../../../src/core/base/model/plan.ts";
 import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
+import { diagnosticsOf } from "../../../support/findings.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
 import { startService } from "../../../support/service.ts";
 
@@ -42,7 +44,6 @@ test("an entry of the config lifts a guard; plan, comment and result show it", a
   const made = await plan();
   expect(made).toMatchObject({
     executable: true,
-    diagnostics: [],
     findings: [{ rule: entry.guard, guard: { allowed: entry.reason, until } }],
   });
   const shown = `Reason: ${entry.reason}, until ${until} (allow in dimsync.yaml)`;
@@ -52,7 +53,7 @@ test("an entry of the config lifts a guard; plan, comment and result show it", a
   expect(code).toBe(0);
   expect((JSON.parse(stdout) as Result).findings).toMatchObject([{ guard: { allowed: entry.reason, until } }]);
   // Now it lifts nothing.
-  expect((await plan()).diagnostics).toMatchObject([{ code: "W_UNUSED", file: "dimsync.yaml" }]);
+  expect(diagnosticsOf(await plan())).toMatchObject([{ code: "W_UNUSED", file: "dimsync.yaml" }]);
 });
 
 test.each([
@@ -62,7 +63,10 @@ test.each([
 ])("an entry for another object, %s, lifts nothing: %s", async (address, code) => {
   const { run, plan, allow } = await project();
   allow({ ...entry, guard: "maxCreates", address, until: dayIn(14) });
-  expect(await plan()).toMatchObject({ executable: false, diagnostics: [{ code, file: "dimsync.yaml", line: expect.any(Number) }] });
+  expect(await plan()).toMatchObject({
+    executable: false,
+    findings: [{ rule: code, file: "dimsync.yaml", line: expect.any(Number) }, { rule: "maxExposedColumns" }],
+  });
   if (code === "E_UNKNOWN_ADDRESS") expect((await run("drift")).stdout).toContain("Did you mean Schemas/Orders?");
 });
 
@@ -102,6 +106,6 @@ test.each([
 ])("an entry with %s is reported once", async (_, faulty) => {
   const { plan, allow } = await project();
   allow(faulty);
-  const { diagnostics } = await plan();
+  const diagnostics = diagnosticsOf(await plan());
   expect(diagnostics.map(({ code }) => code)).toEqual(["E_WRONG_VALUE"]);
 });

@@ -1,9 +1,11 @@
 // Every exemption that is used, unused or ends soon is in the plan.
+
 import { describe, expect, onTestFinished, test } from "vitest";
 import { policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Plan } from "../../../../src/index.ts";
 import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
+import { diagnosticsOf } from "../../../support/findings.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
 import { startService } from "../../../support/service.ts";
 
@@ -60,7 +62,7 @@ describe("an exemption", () => {
   ])("that %s", async (_, exemptions, found, exit) => {
     const { made } = await start(...exemptions);
     const plan = await made("plan");
-    expect(plan.diagnostics.map(({ code, line }) => `${code} ${line}`)).toEqual(found);
+    expect(diagnosticsOf(plan).map(({ code, line }) => `${code} ${line}`)).toEqual(found);
     expect(plan.exit).toMatchObject(exit);
   });
 
@@ -83,7 +85,7 @@ describe("an exemption", () => {
 
   test("is not called unused by a plan of a part, by validate or by a plan that could not read everything", async () => {
     const { service, made } = await start("integration: Billing, expires: 2020-01-01");
-    const codes = async (...argv: readonly string[]) => (await made(...argv)).diagnostics.map(({ code }) => code);
+    const codes = async (...argv: readonly string[]) => diagnosticsOf(await made(...argv)).map(({ code }) => code);
     expect(await codes("plan")).toEqual(["W_UNUSED"]);
     expect([...(await codes("plan", "--only", "Integration/orders")), ...(await codes("validate"))]).toEqual([]);
     service.addFault("GET .*/schemas=status:403");
@@ -92,6 +94,6 @@ describe("an exemption", () => {
 
   test("that is not allowed, or ends soon, is reported by validate", async () => {
     const { made } = await start(`column: email, expires: ${dayIn(9)}`, `integration: orders, expires: ${dayIn(9)}`);
-    expect((await made("validate")).diagnostics.map(({ code }) => code)).toEqual(["E_EXEMPTION_TOO_WIDE", "W_EXEMPTION_ENDS"]);
+    expect(diagnosticsOf(await made("validate")).map(({ code }) => code)).toEqual(["E_EXEMPTION_TOO_WIDE", "W_EXEMPTION_ENDS"]);
   });
 });

@@ -5,7 +5,7 @@ import type { Result } from "../../../../src/core/base/model/plan.ts";
 import type { EmbeddedOptions } from "../../../../src/embedded/index.ts";
 import type { Plan } from "../../../../src/index.ts";
 import { type Ran, runCommand } from "../../../support/command.ts";
-import { guard } from "../../../support/findings.ts";
+import { diagnosticsOf, guard } from "../../../support/findings.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
 import { returnsManifest } from "../../../support/returns.ts";
 import { startService, type TestService } from "../../../support/service.ts";
@@ -201,14 +201,14 @@ describe("an integration whose SchemaConfig cannot be compared", () => {
     const { made } = await start({ ...files, "b.yaml": manifest }, {}, options);
     const planned = await made("plan");
     expect(policyFindings(planned)).toEqual([]);
-    expect(planned.diagnostics).toContainEqual(skipped);
+    expect(diagnosticsOf(planned)).toContainEqual(skipped);
     expect(planned.exit.code).toBe(1);
   });
   test("is checked in a drift report, as long as its schemas can be read", async () => {
     const { made } = await start({ ...files, "b.yaml": config("schemas: { nope: { enabled: true } }") });
     const report = await made("drift");
     expect(policyFindings(report).map(({ path }) => path)).toEqual([email("customers"), email("users")]);
-    expect(report.diagnostics).not.toContainEqual(skipped);
+    expect(diagnosticsOf(report)).not.toContainEqual(skipped);
   });
 });
 
@@ -346,7 +346,7 @@ describe("the integrations that policies check, and their reads", () => {
       { schemaForm: "snake", faults: ["GET /tables/users/columns=status:404"] },
     );
     const planned = await made("plan");
-    const { diagnostics } = planned;
+    const diagnostics = diagnosticsOf(planned);
     expect(diagnostics).toEqual([
       expect.objectContaining({
         code: "W_COLUMNS_UNKNOWN",
@@ -409,7 +409,7 @@ test("expired rules are findings at their line, once each, in a plan with the ru
       line: 8,
     }),
   ]);
-  expect(planned.diagnostics.filter(({ severity }) => severity === "warning")).toEqual([]);
+  expect(diagnosticsOf(planned).filter(({ severity }) => severity === "warning")).toEqual([]);
   expect(planned.exit.code).toBe(0);
   expect(policyFindings(await made("plan", "--only", "Integration/orders"))).toEqual([]);
 });
@@ -435,7 +435,7 @@ describe("an integration that does not exist yet", () => {
     const run = (...argv: readonly string[]) =>
       runCommand([...argv, "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
     const planned = JSON.parse((await run("plan")).stdout) as Plan;
-    expect(planned.diagnostics).toEqual([
+    expect(diagnosticsOf(planned)).toEqual([
       expect.objectContaining({ code: "I_POLICY_WAITS", message: expect.stringContaining("Schemas/returns") }),
     ]);
     const applied = await run("apply", "--yes");
@@ -445,7 +445,7 @@ describe("an integration that does not exist yet", () => {
       "Schemas/returns blocked E_GUARD",
     ]);
     // They are checked by then.
-    expect(JSON.parse(applied.stdout).diagnostics).toEqual([]);
+    expect(diagnosticsOf(JSON.parse(applied.stdout))).toEqual([]);
   });
   test("is not checked while only a part of the schema is discovered", async () => {
     const service = await startService();
@@ -473,8 +473,8 @@ describe("policies that could never find anything are errors, in validate and pl
     const { run, made } = await start({ "a.yaml": integration, "p.yaml": policy(spec) });
     const validated = await run("validate", "-o", "json");
     for (const [code, diagnostics] of [
-      [validated.code, JSON.parse(validated.stdout).diagnostics],
-      [(await run("plan")).code, (await made("plan")).diagnostics],
+      [validated.code, diagnosticsOf(JSON.parse(validated.stdout))],
+      [(await run("plan")).code, diagnosticsOf(await made("plan"))],
     ] as const) {
       expect(code).toBe(1);
       const [line, words] = [expected.slice(0, 1), expected.slice(2)];

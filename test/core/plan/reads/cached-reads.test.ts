@@ -1,4 +1,5 @@
 // Every read that a plan needs, and no other.
+
 import type { ServerResponse } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
@@ -7,6 +8,7 @@ import type { Reads } from "../../../../src/core/base/model/service.ts";
 import { cachedReads, heldReads } from "../../../../src/core/plan/reads/cached-reads.ts";
 import { type EmbeddedOptions, seedAccount } from "../../../../src/embedded/index.ts";
 import { runCommand } from "../../../support/command.ts";
+import { diagnosticsOf } from "../../../support/findings.ts";
 import { serve } from "../../../support/loopback.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
 import { startService } from "../../../support/service.ts";
@@ -198,7 +200,9 @@ test("an integration with the columns of more than 20,000 tables to read is not 
     code: "E_COLUMN_READS",
     message: expect.stringMatching(/20000 requests.*--only/u),
   });
-  expect(plan.diagnostics).toContainEqual(expect.objectContaining({ code: "E_COLUMN_READS", severity: "error", address: "Schemas/Big" }));
+  expect(diagnosticsOf(plan)).toContainEqual(
+    expect.objectContaining({ code: "E_COLUMN_READS", severity: "error", address: "Schemas/Big" }),
+  );
   // Everything that could be read is planned.
   const read = service.requests.filter(({ path }) => path.endsWith("/columns")).map(({ path }) => path.split("/")[3]);
   expect([...new Set(read)]).toEqual(["8f1c"]);

@@ -117,14 +117,14 @@ const codes = Object.keys(titles) as readonly Code[];
 test("no more than ten annotations of one severity, those at lines first, over all targets together", () => {
   const diagnostics = (["error", "warning", "info"] as const).flatMap((severity) =>
     Array.from({ length: 30 }, (_, index) => ({
-      code: codes[index] ?? "E_USAGE",
+      rule: codes[index] ?? "E_USAGE",
       severity,
       summary: "x",
       message: "y",
       ...(index < 15 ? {} : { file: "a.yaml", line: severity.length * 100 + index }),
     })),
   );
-  const log = renderGithub([plan({ diagnostics, target: "a" }), plan({ diagnostics, target: "b" })], plain);
+  const log = renderGithub([plan({ findings: diagnostics, target: "a" }), plan({ findings: diagnostics, target: "b" })], plain);
   const shown = commandsIn(log).filter(({ name }) => annotationNames.has(name));
   for (const severity of annotationNames) {
     const some = shown.filter(({ name }) => name === severity);
@@ -167,11 +167,11 @@ test("one annotation for each line and code, new findings before existing ones, 
 test("no annotation at a line that the pull request does not touch, unless a guard refuses because of it", () => {
   const touches = (file: string, line: number | undefined) => file === "a.yaml" && line === 1;
   const [warning, error] = (["warning", "error"] as const).map((severity) => ({
-    ...{ code: severity === "error" ? ("E_USAGE" as const) : ("W_NO_MATCH" as const), severity, summary: "x", message: severity },
+    ...{ rule: severity === "error" ? ("E_USAGE" as const) : ("W_NO_MATCH" as const), severity, summary: "x", message: severity },
   }));
   const at = (line: number) => [warning, error].flatMap((one) => (one === undefined ? [] : [{ ...one, file: "a.yaml", line }]));
   const findings = [finding("p.yaml", 7), finding("p.yaml", 8, { state: "existing" }), finding("p.yaml", 9, { severity: "warning" })];
-  const planned = plan({ diagnostics: [...at(1), ...at(2)], findings: [guard("policy", { message: "1 new finding." }), ...findings] });
+  const planned = plan({ findings: [...at(1), ...at(2), guard("policy", { message: "1 new finding." }), ...findings] });
   const log = renderers.github(planned, { ...plain, touches });
   expect(placesOf(log)).toEqual(["error a.yaml:1 1", "error p.yaml:7 1", "error : 1", "error : 3", "warning a.yaml:1 1"]);
   expect(log).toContain("::a.yaml:2: error\n");

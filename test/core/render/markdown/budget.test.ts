@@ -95,9 +95,9 @@ test("results and validations are within the budget, too", () => {
   }));
   const validation = {
     ...invalid,
-    diagnostics: many((index) => ({
+    findings: many((index) => ({
       ...diagnostics[0],
-      code: codes[index % codes.length] ?? "E_USAGE",
+      rule: codes[index % codes.length] ?? "E_USAGE",
       severity: "error" as const,
       summary: "x",
       message: "y",

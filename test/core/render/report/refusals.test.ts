@@ -8,7 +8,7 @@ import { guard } from "../../../support/findings.ts";
 import { plan } from "../plans.ts";
 
 const maxCreates = guard("maxCreates", { message: "7 objects would be created.", actual: 7, limit: 5 });
-const error = { code: "E_USAGE", severity: "error", summary: "Broken", message: "It is broken." } as const;
+const error = { rule: "E_USAGE", severity: "error", summary: "Broken", message: "It is broken." } as const;
 
 const rows: Readonly<Record<string, readonly [members: Partial<Plan>, title: string, texts: readonly string[]]>> = {
   "a plan that can be applied": [{}, "", []],
@@ -23,9 +23,9 @@ const rows: Readonly<Record<string, readonly [members: Partial<Plan>, title: str
     "(apply will refuse it: 2 policy errors)",
     ["Guard policy refuses: 2 found, none allowed."],
   ],
-  "an error": [{ executable: false, diagnostics: [error] }, "(apply will refuse it: 1 error)", ["There is 1 error. Fix it first."]],
+  "an error": [{ executable: false, findings: [error] }, "(apply will refuse it: 1 error)", ["There is 1 error. Fix it first."]],
   "errors before the account is read": [
-    { executable: false, diagnostics: [error, error], calls: { read: {}, planned: {}, later: {} } },
+    { executable: false, findings: [error, error], calls: { read: {}, planned: {}, later: {} } },
     "(apply will refuse it: 2 errors)",
     ["The account was not read. Fix the errors first."],
   ],
@@ -77,7 +77,7 @@ describe.each(["human", "markdown", "html"] as const)("%s", (format) => {
 });
 
 test("a plan of an account that was not read does not claim that there are no changes", () => {
-  expect(summaryLine(plan({ executable: false, diagnostics: [error], calls: { read: {}, planned: {}, later: {} } }))).toContain(
+  expect(summaryLine(plan({ executable: false, findings: [error], calls: { read: {}, planned: {}, later: {} } }))).toContain(
     "not compared with the account",
   );
 });
