@@ -1,11 +1,18 @@
-// Whoever can push to the records can forge them. They explain, and never silence a difference or a readable column.
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+// Whoever can write the records can forge them. They explain, and never silence a difference or a readable column.
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { stringify } from "yaml";
+import { initGitRecords } from "../../src/core/records/git/init.ts";
+import { initPostgresRecords, openDatabase } from "../../src/core/records/postgres/index.ts";
 import { type AccountState, startEmbeddedService } from "../../src/embedded/index.ts";
 import { runCommand } from "../support/command.ts";
-import { repositoryIn } from "../support/git/remote.ts";
-import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
+import { gitEnv } from "../support/git/env.ts";
+import { git, repositoryIn } from "../support/git/remote.ts";
+import { postgresOfSuite } from "../support/postgres/shared.ts";
+import { needs } from "../support/programs.ts";
+import { keyVariable, writeProject } from "../support/project-folder.ts";
 import { isAll, randomOf, sampleSeed } from "../support/sample.ts";
 
 const rules = `apiVersion: dimsync/v1
@@ -57,34 +64,111 @@ function forgeries(text: string, commit: string): readonly string[] {
   return [[], lines.slice(0, 1), ...altered, ...added].map((all) => all.map((line) => `${line}\n`).join(""));
 }
 
-test("no alteration of the records turns a difference into exit 0, or keeps apply from hashing the column", async () => {
-  const service = await startEmbeddedService({});
-  onTestFinished(service.close);
-  const folder = writeProject({
-    ".gitignore": ".dimsync/\n",
-    "dimsync.yaml": configText(service.url),
-    "manifests/orders.yaml": rules,
-    "manifests/tag.yaml": tag,
-  });
-  const commit = repositoryIn(folder)("rev-parse", "HEAD");
-  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
-  expect((await run("apply", "--yes")).code).toBe(0);
-  const text = readFileSync(join(folder, path), "utf8");
-  const copy = writeProject({});
-  cpSync(join(folder, ".dimsync"), copy, { recursive: true });
-  const all = forgeries(text, commit);
-  // What an attacker would write comes last.
-  const random = randomOf(sampleSeed);
-  const sample = all.filter((_, index) => isAll || index > all.length - 7 || random() < 15 / all.length);
-  const silent: string[] = [];
-  for (const forged of sample) {
-    cpSync(copy, join(folder, ".dimsync"), { recursive: true });
-    writeFileSync(join(folder, path), forged);
-    service.mutate((state) => void Object.assign(email(state) ?? {}, { hashed: false }));
-    const codes = [(await run("plan", "--detailed-exitcode")).code, (await run("drift")).code];
-    const applied = await run("apply", "--yes");
-    const isSilent = codes.includes(0) || (applied.code === 0 && email(service.state())?.hashed !== true);
-    if (isSilent) silent.push(`${codes} ${applied.code}: ${forged}`);
+/** Where records are, and how somebody else writes them. */
+interface Store {
+  /** The member `records` of the target. */
+  readonly records: (folder: string) => Promise<object | undefined>;
+  readonly env?: (folder: string) => Readonly<Record<string, string>>;
+  readonly read: (folder: string) => Promise<string>;
+  readonly write: (folder: string, text: string) => Promise<void>;
+}
+
+const inFolder: Store = {
+  records: () => Promise.resolve(undefined),
+  read: (folder) => Promise.resolve(readFileSync(join(folder, path), "utf8")),
+  write: (folder, text) => Promise.resolve(writeFileSync(join(folder, path), text)),
+};
+
+const ref = "refs/dimsync/test";
+const bareOf = (folder: string): string => `${folder}.git`;
+
+/** Whoever may push moves the ref to a commit of their own. */
+const inGit: Store = {
+  async records(folder) {
+    git(folder, "init", "--quiet", "--bare", bareOf(folder));
+    onTestFinished(() => rmSync(bareOf(folder), { recursive: true, force: true }));
+    git(folder, "init", "--quiet");
+    git(folder, "remote", "add", "origin", bareOf(folder));
+    const options = { target: "test", remote: "origin", ref, ttlMs: 60_000, key: undefined, env: gitEnv, folder };
+    return { git: { ref, id: await initGitRecords(options) } };
+  },
+  env: () => ({ ...gitEnv, RUNNER_TEMP: writeProject({}) }),
+  read: (folder) => Promise.resolve(`${git(bareOf(folder), "show", `${ref}:records`)}\n`),
+  write(folder, text) {
+    const blob = execFileSync("git", ["-C", bareOf(folder), "hash-object", "-w", "--stdin"], { input: text, encoding: "utf8" }).trim();
+    const tree = execFileSync("git", ["-C", bareOf(folder), "mktree"], {
+      input: `100644 blob ${blob}\trecords\n`,
+      encoding: "utf8",
+    }).trim();
+    git(bareOf(folder), "update-ref", ref, git(bareOf(folder), "commit-tree", tree, "-p", ref, "-m", "tidy"));
+    return Promise.resolve();
+  },
+};
+
+const postgres = postgresOfSuite();
+const databases = new Map<string, string>();
+
+/** Whoever may write the table changes the row. */
+const inPostgres: Store = {
+  async records(folder) {
+    const url = await postgres.database();
+    databases.set(folder, url);
+    const { id } = await initPostgresRecords({ target: "test", url, schema: "dimsync" });
+    return { postgres: { url: { $secret: { env: "DIMSYNC_DATABASE_URL" } }, id } };
+  },
+  env: (folder) => ({ DIMSYNC_DATABASE_URL: databases.get(folder) ?? "" }),
+  read: async (folder) => String((await query(folder, "select content from dimsync.records", []))[0]?.["content"]),
+  write: async (folder, text) => void (await query(folder, "update dimsync.records set content = $1, version = version + 1", [text])),
+};
+
+async function query(folder: string, text: string, parameters: readonly string[]) {
+  const database = openDatabase(databases.get(folder) ?? "");
+  try {
+    return (await database.query(text, parameters)).rows;
+  } finally {
+    await database.close();
   }
-  expect(silent).toEqual([]);
+}
+
+/** Fewer for stores whose every run takes longer: what is read from them is the same text. */
+const stores = [
+  ["a folder", inFolder, 15],
+  ["git", inGit, 8],
+  ["PostgreSQL", inPostgres, 8],
+] as const;
+
+describe.each(stores)("with records in %s", (where, store, sampled) => {
+  const title = "no alteration of them turns a difference into exit 0, or keeps apply from hashing the column";
+  test(title, where === "PostgreSQL" ? needs("postgresql") : {}, async () => {
+    const service = await startEmbeddedService({});
+    onTestFinished(service.close);
+    const folder = writeProject({ ".gitignore": ".dimsync/\n", "manifests/orders.yaml": rules, "manifests/tag.yaml": tag });
+    const records = await store.records(folder);
+    const target = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, ...(records === undefined ? {} : { records }) };
+    const config = { apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"], targets: { test: target } };
+    writeFileSync(join(folder, "dimsync.yaml"), stringify({ ...config, client: { concurrency: 1, retries: 0 } }));
+    const commit = repositoryIn(folder)("rev-parse", "HEAD");
+    const env = { [keyVariable]: service.apiKey, ...store.env?.(folder) };
+    const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, env);
+    const first = await run("apply", "--yes");
+    expect(first.code, first.stderr).toBe(0);
+    const text = await store.read(folder);
+    const [state, copy] = [join(folder, ".dimsync"), writeProject({})];
+    if (existsSync(state)) cpSync(state, copy, { recursive: true });
+    const all = forgeries(text, commit);
+    // What an attacker would write comes last.
+    const random = randomOf(sampleSeed);
+    const sample = all.filter((_, index) => isAll || index > all.length - 7 || random() < sampled / all.length);
+    const silent: string[] = [];
+    for (const forged of sample) {
+      cpSync(copy, state, { recursive: true });
+      await store.write(folder, forged);
+      service.mutate((account) => void Object.assign(email(account) ?? {}, { hashed: false }));
+      const codes = [(await run("plan", "--detailed-exitcode")).code, (await run("drift")).code];
+      const applied = await run("apply", "--yes", "--lock-timeout", "0s");
+      const isSilent = codes.includes(0) || (applied.code === 0 && email(service.state())?.hashed !== true);
+      if (isSilent) silent.push(`${codes} ${applied.code}: ${forged}`);
+    }
+    expect(silent).toEqual([]);
+  });
 });

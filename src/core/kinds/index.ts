@@ -30,7 +30,7 @@ export {
   type Updates,
 } from "./kind.ts";
 export { labelReferences, unknownLabel, unknownLabels } from "./label-references.ts";
-export { assets, integrations, settingNames, tags, users } from "./lists.ts";
+export { assets, integrations, replicatesNothingNew, settingNames, tags, users } from "./lists.ts";
 export { accountLists, indexed } from "./lookup.ts";
 export {
   integrationAddress,

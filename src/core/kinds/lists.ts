@@ -57,7 +57,7 @@ export const settings: Readonly<Record<keyof IntegrationSettings, Setting>> = {
 };
 
 /** Values of `onSchemaUpdate` that replicate nothing new. */
-const replicatesNothingNew: readonly JsonValue[] = ["ignoreAll", "pauseConnection"];
+export const replicatesNothingNew: readonly JsonValue[] = ["ignoreAll", "pauseConnection"];
 
 /** A value that dimsync does not know may replicate new columns, unhashed. */
 function riskOfNewColumns(before: JsonValue, after: JsonValue): Risk {

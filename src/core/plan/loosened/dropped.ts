@@ -11,7 +11,7 @@ import { counted, durationText } from "../../base/text/counts.ts";
 import { andMore } from "../../base/text/lists.ts";
 import { nodeText } from "../../base/text/paths.ts";
 import type { Account } from "../../kinds/index.ts";
-import { isIntegration, isRuleSet, isSchemaConfig, isTag } from "../../kinds/index.ts";
+import { isIntegration, isRuleSet, isSchemaConfig, isTag, replicatesNothingNew } from "../../kinds/index.ts";
 import type { Draft, Review } from "./entry.ts";
 
 // What checks, repairs or reports less than at the base, although no rule or policy of it changes.
@@ -75,10 +75,16 @@ function askedOf(manifest: Manifest, account: Account): readonly Asked[] {
     const { exclusive = false } = manifest.spec;
     return [{ ...at("/spec"), key: object, name: "exclusive", value: exclusive, strength: Number(exclusive) }];
   }
-  if (isIntegration(manifest))
-    return leavesOf(manifest.spec.expect).map(({ path }) =>
-      assertion(`${object} ${path}`, `expect ${fromPointer(path).join(".")}`, "/spec/expect"),
-    );
+  if (isIntegration(manifest)) {
+    const value = manifest.spec.settings?.onSchemaUpdate ?? "not set";
+    const name = "settings.onSchemaUpdate";
+    return [
+      { ...at("/spec/settings"), key: `${object} ${name}`, name, value, strength: Number(replicatesNothingNew.includes(value)) },
+      ...leavesOf(manifest.spec.expect).map(({ path }) =>
+        assertion(`${object} ${path}`, `expect ${fromPointer(path).join(".")}`, "/spec/expect"),
+      ),
+    ];
+  }
   if (!isSchemaConfig(manifest) && !isRuleSet(manifest)) return [];
   const matches = (manifest.spec.rules ?? []).flatMap((rule, index): readonly Asked[] => {
     if (!("match" in rule)) return [];

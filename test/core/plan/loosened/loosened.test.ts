@@ -6,7 +6,7 @@ import { guardFindings, loosenedOf, policyFindings } from "../../../../src/core/
 import { eachChange, type Plan } from "../../../../src/index.ts";
 import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
-import { repositoryIn } from "../../../support/git/remote.ts";
+import { commitAll, repositoryIn } from "../../../support/git/remote.ts";
 import { keyVariable, writeFolder } from "../../../support/project-folder.ts";
 import { startService, type TestService } from "../../../support/service.ts";
 import { readySteps } from "../../../support/steps.ts";
@@ -103,25 +103,28 @@ async function applied(base: Files, broken: Files): Promise<Reviewed> {
   const folder = writeFolder({ ".gitignore": ".dimsync\n" });
   const made = { service: await startService(), folder };
   writeIn(made, base);
+  repositoryIn(folder);
   expect((await runIn(made, "apply", "--yes")).code).toBe(0);
   writeIn(made, broken);
-  repositoryIn(folder);
+  commitAll(folder);
   return made;
 }
 
+interface ReviewOptions {
+  readonly flags?: readonly string[];
+  readonly broken?: Files | undefined;
+  readonly base?: readonly string[];
+}
+
 /** Plans the changes, uncommitted, against main. */
-async function review(
-  base: Files,
-  changes: Files,
-  { flags = [], broken = {} }: { readonly flags?: readonly string[]; readonly broken?: Files | undefined } = {},
-) {
+async function review(base: Files, changes: Files, { flags = [], broken = {}, base: given = ["--base", "main"] }: ReviewOptions = {}) {
   const key = JSON.stringify([base, broken]);
   const made = reviewed.get(key) ?? applied(base, broken);
   reviewed.set(key, made);
   const added = Object.fromEntries(Object.keys(changes).map((path) => [path, undefined]));
   writeIn(await made, changes);
   onTestFinished(async () => writeIn(await made, { ...added, ...base, ...broken }));
-  const ran = await runIn(await made, "plan", "--base", "main", ...(flags.includes("-o") ? [] : ["-o", "json"]), ...flags);
+  const ran = await runIn(await made, "plan", ...given, ...(flags.includes("-o") ? [] : ["-o", "json"]), ...flags);
   const plan = (ran.stdout.startsWith("{") ? JSON.parse(ran.stdout) : {}) as Plan;
   const texts = (plan.findings === undefined ? [] : loosenedOf(plan)).map(
     ({ rule, address, message, at = "head", file = "", line = "", count = "" }) => {
@@ -228,6 +231,11 @@ const cases: Readonly<Record<string, Case>> = {
     base: { ...start, "manifests/integration.yaml": integration("Orders") },
     changes: { "manifests/integration.yaml": undefined },
     found: [expect.stringMatching(/^released /u) as string],
+  },
+  "new columns are replicated before a plan sees them": {
+    base: { ...start, "manifests/integration.yaml": integration("Orders, onSchemaUpdate: ignoreAll") },
+    changes: { "manifests/integration.yaml": integration("Orders, onSchemaUpdate: enableAll") },
+    found: ["check-dropped Integration/shop manifests/integration.yaml:4@base /"],
   },
   "columns are accepted that the account does not have": {
     base: { ...start, "dimsync.yaml": config("", ", catalog: catalog.yaml"), "catalog.yaml": catalog("email, id") },
@@ -479,6 +487,22 @@ test("a lost label is said once, with the columns and what they lose", async () 
   expect(loosenedOf(plan).map(({ message }) => message)).toEqual([
     "2 columns lost it: public.customers.email, public.users.email (labels.csv:3 and 1 more source). Policy/pii-hashed still checks them in this plan, and not after the merge. Rule pii, manifests/orders.yaml:7, does not keep them hashed any more, although nothing is sent now.",
   ]);
+});
+
+/** The first apply sends something, so the records know its commit: a plan without a review has the same base. */
+const phones = "    - { match: { column: phone }, set: { hashed: true } }\n";
+const hashing: Files = { ...start, "manifests/orders.yaml": orders(undefined, phones) };
+
+test.each<readonly [what: string, changes: Files]>([
+  ["a rule that hashes more", { "manifests/orders.yaml": orders(undefined, `${phones}${phones.replace("phone", "city")}`) }],
+  ["a tag", { "manifests/tag.yaml": tag("  description: personal data\n") }],
+  ["a stricter policy", { "manifests/policy.yaml": policy({ name: "'*email*', '*phone*'" }) }],
+  ["a policy with another name", { "manifests/policy.yaml": policy().replace("name: pii-hashed", "name: other") }],
+  ["a note", { "manifests/orders.yaml": `# Orders of the shop.\n${orders(undefined, phones)}` }],
+])("%s gives up nothing, so its review has the words of a plan without one", async (_, changes) => {
+  const [reviewed, plan] = [["--base", "main"], []].map((base) => review(hashing, changes, { flags: ["-o", "markdown"], base }));
+  // A review says whose changes they are.
+  expect((await reviewed)?.stdout.replace(" from this pull request", "")).toBe((await plan)?.stdout);
 });
 
 const guardsOf = (plan: Plan): readonly string[] =>
