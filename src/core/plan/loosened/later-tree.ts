@@ -19,14 +19,14 @@ export interface MadeUp<T> {
   readonly isWhole: boolean;
 }
 
-/** The names that a rule, label, policy or exemption matches. */
+type Level = "schema" | "table" | "column";
+
+/** A rule, label, policy or exemption. */
 interface Matching {
-  readonly match: { readonly schema?: Patterns | undefined; readonly table?: Patterns | undefined; readonly column?: Patterns | undefined };
+  readonly match: { readonly [L in Level]?: Patterns | undefined } & Pick<WrittenRule["match"], "label">;
   /** Of a label. */
   readonly label?: string;
 }
-
-type Level = keyof Matching["match"];
 
 /** Those of both sides. `changed`: what is on one side only; what differs depends on it. */
 function inBoth<T>(before: readonly T[], now: readonly T[]): BothSides<T> {
@@ -112,7 +112,7 @@ const most: Readonly<Record<Level, number>> = { schema: 12, table: 40, column: 6
 /** Those of a pattern that is not changed, and of what it matches together with changed ones. */
 const mostBeside: Readonly<Record<Level, number>> = { schema: 6, table: 12, column: 120 };
 /** The most columns of all tables, times the patterns that each is compared with. */
-const mostComparisons = 6_000_000;
+const mostComparisons = 30_000_000;
 
 type Columns = NonNullable<LiveTable["columns"]>;
 
@@ -133,7 +133,14 @@ export function laterTree(sides: Sides, { changed, all }: BothSides<Matching>, i
     tables.set(table, { enabled: true, columns: { ...tables.get(table)?.columns, ...columns } });
   };
   const ofChanged = { changed, all: changed };
-  const [schemas, tables] = [namesAt("schema", ofChanged, most.schema), namesAt("table", ofChanged, most.table)];
+  // Rules for whole schemas and tables decide whether rules for columns matter there.
+  const aboveColumns = (level: "schema" | "table"): readonly string[] => {
+    const names = all
+      .filter(({ match }) => deepest(match) === level)
+      .flatMap(({ match }) => namesLike({ changed: [], all: patternTexts(match[level]) }, 3).names);
+    return [...new Set([...namesAt(level, ofChanged, most[level]), ...names])].slice(0, most[level]);
+  };
+  const [schemas, tables] = [aboveColumns("schema"), aboveColumns("table")];
   const room = Math.floor(mostComparisons / (schemas.length * tables.length * (all.length + 1)));
   const names = namesAt("column", { changed, all }, Math.max(mostBeside.column, Math.min(most.column, room)));
   const [columns, few] = [columnsOf(names), columnsOf(names.slice(0, mostBeside.column))];
@@ -149,6 +156,9 @@ export function laterTree(sides: Sides, { changed, all }: BothSides<Matching>, i
   const made = Object.fromEntries([...tree].map(([schema, of]) => [schema, { enabled: true, tables: Object.fromEntries(of) }]));
   return { made, isWhole };
 }
+
+const deepest = ({ table, column, label }: Matching["match"]): Level =>
+  column !== undefined || label !== undefined ? "column" : table !== undefined ? "table" : "schema";
 
 /** The tables and columns that literal trees and files name. */
 const namedColumns = ({ manifests, columnLabels }: Side): readonly Named[] => [

@@ -6,8 +6,10 @@ import { configText, keyVariable, writeProject } from "../../../support/project-
 
 const rule = (id: string, column: string, hashed = true): string =>
   `    - { id: ${id}, match: { column: ${JSON.stringify(column)} }, set: { hashed: ${hashed} }, minMatches: 0 }\n`;
+/** Only columns of these tables can be readable. */
+const enabled = "    - { match: { table: users }, set: { enabled: true }, minMatches: 0 }\n";
 const configOf = (rules: readonly string[]): string =>
-  `apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: fleet }\nspec:\n  integrations: { names: ["*"] }\n  rules:\n${rules.join("")}`;
+  `apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: fleet }\nspec:\n  integrations: { names: ["*"] }\n${rules.includes(enabled) ? "  unmatched: { tables: disable }\n" : ""}  rules:\n${rules.join("")}`;
 const many = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => rule(`r${index}`, `*w${index.toString(36).padStart(3, "q")}*`));
 async function found(before: readonly string[], now: readonly string[]): Promise<readonly string[]> {
@@ -35,6 +37,12 @@ test.each<readonly [what: string, before: readonly string[], now: readonly strin
   ],
   ["one letter of a class is gone", [rule("mail", "[a-m]_id")], [rule("mail", "[a-km]_id")], [lost]],
   ["one letter more is excluded", [rule("mail", "[!0-8]_id")], [rule("mail", "[!0-9]_id")], [lost]],
+  [
+    "a rule exposes columns of two patterns in the tables that are replicated",
+    [enabled, mail],
+    [enabled, mail, rule("raw", "*_raw", false)],
+    [lost],
+  ],
   ["100 rules are added that hash more", [mail], [mail, ...many(100)], []],
   ["the order changes of more rules than dimsync can ask about", [...many(120), mail], [mail, ...many(120).toReversed()], [unknown]],
 ])("%s", async (_, before, now, expected) => {
