@@ -64,31 +64,6 @@ for (const [name, newStore] of Object.entries(stores))
       return { records, run };
     };
 
-    test("a run that loses its first write to another run waits for the lease, and plans again", async () => {
-      const store = await newStore();
-      let hasWaited = (): void => undefined;
-      const waits = new Promise<void>((resolve) => {
-        hasWaited = resolve;
-      });
-      const beginAs = async (runId: string) => {
-        const records = await store.open();
-        onTestFinished(() => records.close());
-        const run = await records.begin({ runId, waitMs: runId === "run-2" ? 600_000 : 0, onWait: () => hasWaited() });
-        onTestFinished(() => run.release().catch(() => undefined));
-        return run;
-      };
-      const late = await beginAs("run-2");
-      const first = await beginAs("run-1");
-      await first.intend([intentOf("Asset/a")]);
-      const taking = late.intend([intentOf("Asset/b")]).catch((error: unknown) => error);
-      await waits;
-      await first.release();
-      expect(await taking).toMatchObject({ code: "E_RECORDS_CHANGED" });
-      await late.intend([intentOf("Asset/b")]);
-      expect(late.state().open.map(({ address }) => address)).toContain("Asset/a");
-      late.fence();
-    });
-
     test("a run takes over at once from a killed process of this machine", async () => {
       const store = await newStore();
       const killed = await store.hold();
@@ -107,40 +82,6 @@ for (const [name, newStore] of Object.entries(stores))
       expect(unlocked).toMatchObject([{ runId: "run-1", graceMs: 0 }]);
       expect(open).toMatchObject([{ address: "Asset/a", runId: "run-1" }]);
       expect(await records.lease()).toMatchObject({ runId: "run-2", epoch: 2 });
-    });
-
-    test("a run takes over at once if the job of the holder has ended, and the holder sends nothing more", async () => {
-      const store = await newStore();
-      const first = await (await store.open()).begin({ runId: "run-1", waitMs: 0, runUrl: "https://example.com/jobs/1" });
-      onTestFinished(() => first.release().catch(() => undefined));
-      await first.take();
-      const asked: (string | undefined)[] = [];
-      await expect(begin(store, async () => false)).rejects.toMatchObject({ code: "E_LOCKED" });
-      const records = await store.open();
-      onTestFinished(() => records.close());
-      const second = await records.begin({
-        runId: "run-2",
-        waitMs: 0,
-        hasEnded: async ({ runUrl }) => {
-          asked.push(runUrl);
-          return true;
-        },
-      });
-      onTestFinished(() => second.release().catch(() => undefined));
-      expect([asked, second.notice]).toEqual([["https://example.com/jobs/1"], expect.stringContaining("belongs to a job that has ended")]);
-      await second.take();
-      // The machine of the first run may only have lost its connection.
-      expect((await records.read()).unlocked).toMatchObject([{ runId: "run-1", graceMs: ttlMs / 2 }]);
-      await expect(first.intend([intentOf("Asset/b")])).rejects.toMatchObject({ code: "E_LOCKED" });
-      expect(() => first.fence()).toThrow(expect.objectContaining({ code: "E_LOCKED" }));
-    });
-
-    test("a lock of a person is never taken over", async () => {
-      const store = await newStore();
-      const records = await store.open();
-      onTestFinished(() => records.close());
-      await records.lock({ runId: "person", reason: "moving" });
-      await expect(begin(store, async () => true)).rejects.toMatchObject({ code: "E_LOCKED" });
     });
 
     test("the history has every write with its run, newest first", async () => {
