@@ -35,7 +35,7 @@ interface DriftSummary {
 export function driftSummary(report: Plan): DriftSummary {
   const items = readySteps(report).filter(({ verb }) => verb !== "bind");
   const byHand = stepsOf(report, "byHand");
-  const origins: Record<Origin, number> = { config: 0, drift: 0, conflict: 0, unknown: 0 };
+  const origins: Record<Origin, number> = { config: 0, drift: 0, new: 0, conflict: 0, unknown: 0 };
   for (const step of [...items, ...byHand]) for (const entry of step.changes) origins[entry.origin ?? "unknown"] += sizeOf(entry);
   return {
     at: report.createdAt,

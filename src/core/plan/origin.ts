@@ -4,7 +4,8 @@ import { eachChange, withTraces } from "../base/model/changes.ts";
 import { canonicalJson, defined } from "../base/model/json/json.ts";
 import { fromPointer, type Pointer } from "../base/model/json/pointer.ts";
 import { getOrAdd } from "../base/model/maps.ts";
-import { nodePath } from "../base/model/nodes.ts";
+import { isKeptAs } from "../base/model/kept.ts";
+import { type NodePath, nodePath } from "../base/model/nodes.ts";
 import type { Cause, Change, DraftFacts, DraftItem, Manual, Origin } from "../base/model/plan.ts";
 import { isError, type Locate, type Problem } from "../base/model/problem.ts";
 import type { Account, DiffResult, Kind, Pair, Unit } from "../kinds/index.ts";
@@ -54,14 +55,38 @@ export function withOrigin(
   base: Reviewed | undefined,
 ): DiffResult {
   if (base === undefined || !base.isComplete) return markOrigin(found, undefined);
-  if (base.isNow) return markOrigin(found, { ...found, items: [...found.items, ...(found.held ?? [])] });
+  const wasNotKept = neverKept(unit, base);
+  if (base.isNow) return markOrigin(found, { ...found, items: [...found.items, ...(found.held ?? [])] }, { wasNotKept });
   const before = base.pairs.get(objectOf({ kind, unit }))?.unit;
   if (before === undefined) return markOrigin(found, emptyDiff);
   const atBase = kind.diff(before, live, base.account);
-  return markOrigin(found, atBase, removedOf({ kind, unit, live, before }, base));
+  return markOrigin(found, atBase, { wasNotKept, removedOf: removedOf({ kind, unit, live, before }, base) });
+}
+
+interface OfChange {
+  /** Whether it hashes or disables a node that no apply has found hashed or disabled. */
+  readonly wasNotKept?: ((change: Change<DraftFacts>) => boolean) | undefined;
+  readonly removedOf?: RemovedOf | undefined;
 }
 
 type RemovedOf = (change: Change<DraftFacts>) => Cause | undefined;
+
+/** Nothing is known of an integration that is not in the records. */
+function neverKept({ liveId }: Unit, { account: { kept } }: Reviewed): OfChange["wasNotKept"] {
+  const before = liveId === undefined ? undefined : kept.get(liveId)?.schemas;
+  return (
+    before &&
+    (({ path, field, risk }) => {
+      const node = nodeAt(path);
+      return risk === "protects" && node !== undefined && !isKeptAs(before, node, field === "hashed" ? "hashed" : "disabled");
+    })
+  );
+}
+
+function nodeAt(path: Pointer): NodePath | undefined {
+  const [, schema, , table, , column] = fromPointer(path).slice(0, -1);
+  return schema === undefined ? undefined : nodePath(schema, table, column);
+}
 
 /** What kept a value protected at the base and is gone. */
 function removedOf(
@@ -72,9 +97,8 @@ function removedOf(
   const known = new Map<string, Cause>();
   return ({ path, field, risk }) => {
     if (risk !== "exposes" || (field !== "hashed" && field !== "enabled")) return undefined;
-    const [, schema = "", , table, , column] = fromPointer(path).slice(0, -1);
-    const node = nodePath(schema, table, column);
-    const cause = schemas.removed({ before, now }, live, { path: node, key: field });
+    const node = nodeAt(path);
+    const cause = node && schemas.removed({ before, now }, live, { path: node, key: field });
     // A rule has one place, and a label of each column that it matches by one.
     return cause && getOrAdd(known, canonicalJson(cause), () => locatedCause(cause, locate));
   };
@@ -82,13 +106,13 @@ function removedOf(
 
 /**
  * Determines origins by a second diff of the same live object, with the manifests of the base ref:
- * - both diffs want the same value: the account changed (`drift`)
+ * - both diffs want the same value: the account changed (`drift`), or no apply has protected it yet (`new`)
  * - the base wants another value: both changed (`conflict`)
  * - only the current manifests want a change: the manifests changed (`config`)
  * Without a second diff, every origin is `unknown`. If the base manifests have errors, differences
  * that its diff does not contain are `unknown` too, because it may have stopped early.
  */
-function markOrigin(found: DiffResult, base: DiffResult | undefined, removedOf?: RemovedOf): DiffResult {
+function markOrigin(found: DiffResult, base: DiffResult | undefined, { wasNotKept, removedOf }: OfChange = {}): DiffResult {
   const desiredAtBase = base === undefined ? undefined : desiredValues(base);
   const steps = new Set((base?.items ?? []).map(stepOf));
   const notInBase: Origin = base === undefined || base.problems.some(isError) ? "unknown" : "config";
@@ -102,10 +126,10 @@ function markOrigin(found: DiffResult, base: DiffResult | undefined, removedOf?:
     if (item.verb === "bind" || base === undefined) return withOneOrigin(item, "unknown");
     // A create or a relation is one change: it only matters whether the base manifests had it.
     if (item.verb !== "update") return withOneOrigin(item, steps.has(stepOf(item)) ? "drift" : notInBase);
-    const traceOf = (change: Change<DraftFacts>) => ({
-      origin: originOf(change.path, change.after),
-      ...defined({ removed: removedOf?.(change) }),
-    });
+    const traceOf = (change: Change<DraftFacts>) => {
+      const origin = originOf(change.path, change.after);
+      return { origin: origin === "drift" && wasNotKept?.(change) === true ? "new" : origin, ...defined({ removed: removedOf?.(change) }) };
+    };
     return { ...item, changes: withTraces(item.changes, traceOf) };
   };
   const markManual = (step: Manual): Manual => ({ ...step, origin: originOf(step.path, step.expected) });

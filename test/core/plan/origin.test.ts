@@ -184,6 +184,26 @@ describe("the origin of a difference", () => {
     ]);
   });
 
+  test("of a column that no apply has hashed or switched off is new, and nothing is hashed again", async () => {
+    const mails = config('{ id: mails, match: { column: "*email*" }, set: { hashed: true }, reason: register 12 }');
+    const { service, run, made, git } = await repository({ "orders.yaml": integration(false), "config.yaml": mails });
+    expect((await run("apply", "--yes")).code).toBe(0);
+    expect(git("status", "--porcelain", "manifests")).toBe("");
+    service.mutate((account) => {
+      const { columns } = usersOf(account);
+      Object.assign(columns["email"] ?? {}, { hashed: false });
+      columns["email2"] = { nameInDestination: "email2", enabled: true, hashed: false, isPrimaryKey: false };
+    });
+    expect(originsOf(await made("plan", "--base", "main"))).toEqual(["Schemas/orders email/hashed drift", "Schemas/orders email2/hashed new"]);
+    const human = (await run("plan", "--base", "main")).stdout;
+    expect(human).toMatch(/^ {2}hash again +users\.email +orders/mu);
+    expect(human).toMatch(/^ {2}hash +users\.email2 +orders/mu);
+    expect(human.replaceAll(/\s+/gu, " ")).toContain("1 outside change is undone; 1 change is not from this pull request");
+    const drift = (await run("drift", "--base", "main")).stdout;
+    expect(drift).toMatch(/^ {2}no longer hashed +users\.email +orders/mu);
+    expect(drift).toMatch(/^ {2}not hashed +users\.email2 +orders/mu);
+  });
+
   test("the origin is unknown if problems of the base prevent a comparison", async () => {
     const { write, made } = await repository({
       "config.yaml": config("{ match: { schema: public, table: gone, column: x }, set: { hashed: true } }").replace(

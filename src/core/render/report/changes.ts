@@ -99,8 +99,10 @@ function schemaRows(items: readonly ReadyStep[], words: Words): readonly ChangeR
 }
 
 /** An event of the audit log shows that someone changed the account, whatever was applied before. */
-const wordsOfChange = (item: ReadyStep, { attribution }: Pick<ChangeFacts, "attribution">, words: Words): Words =>
-  words.isReview === true && (item.attribution !== undefined || attribution !== undefined) ? { ...words, isReview: false } : words;
+const wordsOfChange = (item: ReadyStep, { attribution, origin }: Pick<ChangeFacts, "attribution" | "origin">, words: Words): Words =>
+  words.isReview === true && origin !== "new" && (item.attribution !== undefined || attribution !== undefined)
+    ? { ...words, isReview: false }
+    : words;
 
 const schemasOf = ({ nodes }: NodeChanges): readonly string[] => nodeLists(nodes).flatMap(({ above: [schema], names }) => schema ?? names);
 
@@ -217,11 +219,13 @@ function whyText(
   const rule = joinParts([causeText(cause, isAlarm(facts)), labelText(causes)], " ");
   if (kind !== "DriftReport" && isOutside(facts))
     return joinParts(
-      [who !== "" ? who : isReview === true ? "not from this pull request" : "changed in the account", origin === "conflict" ? rule : ""],
+      [who !== "" ? who : isReview === true ? notFromHere : "changed in the account", origin === "conflict" ? rule : ""],
       "; ",
     );
-  return joinParts([who, gone, rule], "; ");
+  return joinParts([who, isReview === true && origin === "new" ? notFromHere : "", gone, rule], "; ");
 }
+
+const notFromHere = "not from this pull request";
 
 const placeOf = (cause: Pick<Cause, "rule" | "file" | "line">): string => visible(joinParts([cause.rule ?? "", placeText(cause)], ", "));
 

@@ -19,10 +19,11 @@ export const contentText = (plan: Plan): string => (plan.kind === "DriftReport" 
 function planText(plan: Plan): string {
   const items = readySteps(plan);
   const exposed = exposedColumns(items);
-  const isOwn = (change: Pick<Change, "origin">): boolean => !isOutside(change);
+  const isNew = ({ origin }: Pick<Change, "origin">): boolean => isReview(plan) && origin === "new";
+  const isOwn = (change: Pick<Change, "origin">): boolean => !isOutside(change) && !isNew(change);
   const creates = items.filter(({ verb }) => verb === "create").length;
-  const others = items.filter(({ verb }) => verb !== "create" && verb !== "bind");
-  const changes = others.reduce((sum, item) => sum + (isOfRelation(item) ? 1 : changeCount(item, isOwn)), 0);
+  const sent = items.filter(({ verb }) => verb !== "create" && verb !== "bind");
+  const changes = sent.reduce((sum, item) => sum + (isOfRelation(item) ? 1 : changeCount(item, isOwn)), 0);
   const risky = items.map(
     (item) =>
       [changeCount(item, (one) => isOwn(one) && isAlarm(one)), changeCount(item, (one) => isOwn(one) && one.risk === "protects")] as const,
@@ -35,13 +36,14 @@ function planText(plan: Plan): string {
   const unsure = isReview(plan)
     ? items.reduce((sum, item) => sum + changeCount(item, (one) => isOutside(one) && !hasEvent(item, one)), 0)
     : 0;
+  const others = unsure + items.reduce((sum, item) => sum + changeCount(item, isNew), 0);
   const again = items.reduce((sum, item) => sum + changeCount(item, (one) => isOutside(one) && isAlarm(one)), 0);
   return joinParts(
     [
       own === "" ? nothingText(plan, outside) : `${own}${from}${riskText(creates + changes, protects, exposes)}`,
       exposed === 0 ? "" : `${exposed === 1 ? "1 column becomes" : `${exposed} columns become`} readable`,
       outsideText(outside - unsure, again),
-      unsure === 0 ? "" : `${counted(unsure, "change")} ${unsure === 1 ? "is" : "are"} not from this pull request`,
+      others === 0 ? "" : `${counted(others, "change")} ${others === 1 ? "is" : "are"} not from this pull request`,
       otherCounts(plan),
     ],
     "; ",
