@@ -63,6 +63,7 @@ export { matchesName, matchesPath, type NodePatterns, nodePatterns } from "./pat
 export {
   absenceOf,
   decisionIn,
+  declaredPriorityProblems,
   disabledAbove,
   type Explanation,
   evaluate,

@@ -7,7 +7,7 @@ import { grouped, targetList } from "../base/text/lists.ts";
 import { withTarget } from "../base/text/shell.ts";
 import { sortDiagnostics } from "../base/text/signs.ts";
 import { literalProblems, policiesIn, policyProblems } from "../columns/policies/index.ts";
-import { conflicts, kindNames, ruleProblems } from "../kinds/index.ts";
+import { conflicts, declaredPriorityProblems, kindNames, ruleProblems } from "../kinds/index.ts";
 import type { Project } from "../manifests/index.ts";
 import type { BaseProject } from "../plan/index.ts";
 import { allowances, exemptionProblems, ignoredFileProblems, leftOutProblems } from "../plan/index.ts";
@@ -45,6 +45,7 @@ export async function validateProject(project: Project, base?: BaseProject): Pro
   const { problems, locate, manifests, isDeclared, columnLabels, files, settings, configFile } = project;
   const ofManifests = [
     ...ruleProblems(manifests, { isUnread: (name) => isDeclared(kindNames.ruleSet, name), isDocumented: settings.extended !== true }),
+    ...declaredPriorityProblems(manifests),
     ...policyProblems(manifests),
   ];
   const today = new Date().toISOString().slice(0, 10);

@@ -5,11 +5,11 @@ import { addAll, getOrAdd, groupBy } from "../../base/model/maps.ts";
 import type { Blocked, Deferred } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
 import { enumerate } from "../../base/text/describe.ts";
-import { andMore } from "../../base/text/lists.ts";
 import type { Account, Unit, Units } from "../kind.ts";
 import { isSchemaConfig } from "../manifests.ts";
 import { labelScopes, type Selected, schemasOf, selectedBy } from "../select.ts";
 import { type CompiledConfig, type Config, compileConfig, makeRuleProgram, uniqueProblems } from "./compiled-config.ts";
+import { equalPriorities, type PriorityConflict, priorityProblems } from "./priorities.ts";
 import { newRuleCache, type RuleCache, withLabels } from "./rules/rule-cache.ts";
 import { ruleSetsIn } from "./rules/rule-sets.ts";
 
@@ -50,7 +50,7 @@ export function units(configs: readonly Config[], account: Account): Units<Schem
   const found: SchemaConfigUnit[] = [];
   const blocked: Blocked[] = [];
   const deferred: Deferred[] = [];
-  const conflicts = new Map<string, Conflict>();
+  const conflicts: PriorityConflict[] = [];
   // Lowest priority first.
   const all = selections.flatMap(({ config, selected }) => selected.map((one) => ({ config, one })));
   for (const group of groupBy(all, ({ one }) => (one.state === "found" ? one.id : `${one.state} ${one.name}`)).values()) {
@@ -59,13 +59,13 @@ export function units(configs: readonly Config[], account: Account): Units<Schem
     const top = layers.at(-1)?.config;
     if (top === undefined) continue;
     const address = schemasOf(selected, account);
-    const conflicting = conflictsOf(layers);
-    for (const configs of conflicting) {
-      const key = configs.map((config) => config.address).join(" ");
-      getOrAdd(conflicts, key, () => ({ configs, integrations: [] })).integrations.push(selected.name);
-    }
+    const conflicting = equalPriorities(
+      layers.map(({ config }) => config),
+      selected.name,
+    );
+    addAll(conflicts, conflicting);
     const broken = layers.filter(
-      ({ config, problems: errors }) => errors.length > 0 || conflicting.some((configs) => configs.includes(config)),
+      ({ config, problems: errors }) => errors.length > 0 || conflicting.some(({ configs: equal }) => equal.includes(config)),
     );
     if (broken.length > 0) {
       const causes = broken.map(({ config }) => config.address);
@@ -83,7 +83,7 @@ export function units(configs: readonly Config[], account: Account): Units<Schem
       deferred.push({ verb: "update", address, waitsFor: [selected.on], desired: desiredOf(layers), later: ["PATCH"] });
     else blocked.push({ address, code: selected.code, message: selected.message });
   }
-  addAll(problems, [...conflicts.values()].map(conflictProblem));
+  addAll(problems, priorityProblems(conflicts));
   return { units: found.sort((a, b) => byText(a.address, b.address)), blocked, deferred, problems };
 }
 
@@ -125,31 +125,4 @@ function checkedSelection(config: Config, account: Account, problems: Problem[])
   const { code, message } = first;
   problems.push(problemIn(config, "/spec/integration", { code, message }));
   return [];
-}
-
-/** SchemaConfigs with the same priority, and the integrations that all of them select. */
-interface Conflict {
-  readonly configs: readonly [Config, Config, ...Config[]];
-  readonly integrations: string[];
-}
-
-/** SchemaConfigs of one integration with the same priority. */
-const conflictsOf = (all: readonly CompiledConfig[]): readonly Conflict["configs"][] =>
-  [...groupBy(all, ({ config }) => config.spec.priority ?? 0).values()].flatMap((equal) => {
-    const [first, second, ...others] = equal.map(({ config }) => config);
-    return first === undefined || second === undefined ? [] : [[first, second, ...others]];
-  });
-
-function conflictProblem({ configs, integrations }: Conflict): Problem {
-  const [, second] = configs;
-  const names = configs.map(({ address }) => address).join(" and ");
-  const shown = andMore(
-    integrations.map((name) => JSON.stringify(name)),
-    "integration",
-  );
-  const which = integrations.length === 1 ? `the same integration, ${shown},` : `the same ${integrations.length} integrations, ${shown},`;
-  return problemIn(second, second.spec.integration === undefined ? "/spec/integrations" : "/spec/integration", {
-    code: "E_CONFLICTING_CONFIGS",
-    message: `${names} select ${which} with the same priority, so neither has precedence. Set different values of spec.priority (the higher one wins per field), or select each integration once.`,
-  });
 }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { eachChange } from "../../../../src/core/base/model/changes.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../../src/core/base/model/manifest.ts";
+import { declaredPriorityProblems } from "../../../../src/core/kinds/schema-config/priorities.ts";
 import { column, compareFleet, config, schema, shop, table } from "./fleet.ts";
 
 const off = { enabled: false } as const;
@@ -303,9 +304,31 @@ describe("priority", () => {
     expect(problemsInFull.map(({ place, message }) => [place?.pointer, message])).toEqual([
       [
         "/spec/integrations",
-        'SchemaConfig/a and SchemaConfig/b select the same 5 integrations, "shop-1", "shop-2", "shop-3" and 2 more integrations, with the same priority, so neither has precedence. Set different values of spec.priority (the higher one wins per field), or select each integration once.',
+        'SchemaConfig/a and SchemaConfig/b select the same 5 integrations, "shop-1", "shop-2", "shop-3" and 2 more integrations, with the same priority, so none has precedence. Set another spec.priority in SchemaConfig/b (default: 0; the higher one wins per field), or select each integration once.',
       ],
     ]);
+  });
+
+  test("one that selects the integrations of several others is one problem, in its own file", () => {
+    const names = ["shop-1", "shop-2", "shop-3"];
+    const live = Object.fromEntries(names.map((name) => [name, shop()]));
+    const all = config({ integrations: { names: ["*"] } }, "mails");
+    const each = names.map((name) => config({ integration: name }, name));
+    for (const manifests of [
+      [all, ...each],
+      [...each, all],
+    ]) {
+      const { problemsInFull } = compareFleet({ manifests, live });
+      expect(problemsInFull.map(({ place, message }) => [place?.file, message])).toEqual([
+        [
+          "mails.yaml",
+          'SchemaConfig/mails and 3 other SchemaConfigs (SchemaConfig/shop-1, SchemaConfig/shop-2, SchemaConfig/shop-3) select the same 3 integrations, "shop-1", "shop-2", "shop-3", with the same priority, so none has precedence. Set another spec.priority in SchemaConfig/mails (default: 0; the higher one wins per field), or select each integration once.',
+        ],
+      ]);
+      expect(declaredPriorityProblems(manifests)).toEqual(problemsInFull);
+      expect(declaredPriorityProblems([...each, config({ integrations: { names: ["*"] }, priority: 1 }, "mails")])).toEqual([]);
+      expect(declaredPriorityProblems([...each, config({ integrations: { names: ["*", "!shop-*"] } }, "mails")])).toEqual([]);
+    }
   });
 });
 
