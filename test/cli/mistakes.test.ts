@@ -196,6 +196,14 @@ describe("a project without manifests", () => {
   });
 });
 
+test("a mistake in dimsync.yaml is shown although there is no API key", async () => {
+  const config = "apiVersion: dimsync/v1\nkind: Config\ntargets:\n  demo: { baseUrl: http://127.0.0.1:9 }\n  guards: { maxCreates: 2 }\n";
+  const { code, stderr } = await dimsyncHere(["plan", "-t", "demo"], { cwd: emptyFolder({ "dimsync.yaml": config }) });
+  expect(stderr).toMatch(/^dimsync\.yaml:5:13 {3}E_UNKNOWN_KEY/mu);
+  expect(stderr).toMatch(/E_NO_API_KEY[\s\S]*env: DEMO_API_KEY/u);
+  expect(code).toBe(1);
+});
+
 test("a working directory that no longer exists", () => {
   const folder = emptyFolder();
   const { status, stdout, stderr } = spawnSync(

@@ -1,9 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DimsyncError, messageOf, ProblemsError } from "../base/model/errors.ts";
+import { isError } from "../base/model/problem.ts";
 import type { Clock } from "../base/model/runtime/clock.ts";
 import { version } from "../base/model/runtime/version.ts";
-import type { Settings } from "../base/model/settings/config.ts";
+import { keyVariable, type Settings } from "../base/model/settings/config.ts";
 import type { Environment } from "../base/model/settings/env.ts";
 import { describeSecret, Secret, type SecretReference, secretKey } from "../base/model/settings/secret.ts";
 import type { Project } from "../manifests/index.ts";
@@ -31,7 +32,7 @@ interface AccountOptions {
 }
 
 /** A target, and where its problems are. */
-export type AccountProject = Pick<Project, "settings"> & Partial<Pick<Project, "locate">>;
+export type AccountProject = Pick<Project, "settings"> & Partial<Pick<Project, "locate" | "problems">>;
 
 /** Opens the target's account; `embedded:FILE` starts the embedded service in this process. Throws DimsyncError if the settings do not lead to one. */
 export async function openAccount(project: AccountProject, options: AccountOptions): Promise<OpenAccount> {
@@ -100,20 +101,28 @@ async function startEmbedded({ baseUrl, folder, observed = false }: Settings) {
   }
 }
 
-async function apiKey({ settings, locate }: AccountProject, { env, signal }: AccountOptions): Promise<Secret<string>> {
-  if (settings.apiKey === undefined)
-    throw new DimsyncError(
-      "E_NO_API_KEY",
-      `No API key is set for target ${JSON.stringify(settings.target)}. Set apiKey: { $secret: { env: DIMSYNC_API_KEY } } for the target, and the variable where dimsync runs. Without targets, or with a single one, the variable (or DIMSYNC_API_KEY_FILE) is enough.`,
-    );
+async function apiKey(
+  { settings, locate, problems: known = [] }: AccountProject,
+  { env, signal }: AccountOptions,
+): Promise<Secret<string>> {
+  // A mistake in the config can be why there is no key.
+  const errors = known.filter(isError);
+  if (settings.apiKey === undefined) {
+    const message = `No API key is set for target ${JSON.stringify(settings.target)}. ${keyAdvice(settings)}`;
+    if (errors.length === 0) throw new DimsyncError("E_NO_API_KEY", message);
+    throw new ProblemsError([...errors, { code: "E_NO_API_KEY", severity: "error", message }], locate);
+  }
   const { values, problems } = await resolveSecrets([settings.apiKey], secretOptions(settings, env, signal));
   if (problems.length > 0)
     throw new ProblemsError(
-      problems.map((problem) => ({
-        ...problem,
-        message: `${problem.message} It is the API key of target ${JSON.stringify(settings.target)}.`,
-        ...(settings.apiKeyPlace === undefined ? {} : { place: settings.apiKeyPlace }),
-      })),
+      [
+        ...errors,
+        ...problems.map((problem) => ({
+          ...problem,
+          message: `${problem.message} It is the API key of target ${JSON.stringify(settings.target)}.`,
+          ...(settings.apiKeyPlace === undefined ? {} : { place: settings.apiKeyPlace }),
+        })),
+      ],
       locate,
     );
   const key = values.get(secretKey(settings.apiKey))?.reveal();
@@ -124,6 +133,11 @@ async function apiKey({ settings, locate }: AccountProject, { env, signal }: Acc
     );
   return new Secret(key);
 }
+
+const keyAdvice = ({ target, severalTargets }: Settings): string =>
+  severalTargets === true
+    ? `Set apiKey: { $secret: { env: ${keyVariable(target, 2)} } } for the target, and the variable where dimsync runs.`
+    : "Set DIMSYNC_API_KEY, or DIMSYNC_API_KEY_FILE to a file with the key, where dimsync runs.";
 
 /** The manifests that need the secrets, for the messages about missing ones. */
 type SecretUsers = Pick<Project, "manifests" | "locate">;

@@ -9,7 +9,7 @@ import { loadOptions } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
 import { combineExits, type ExitCode } from "../../core/base/model/exit.ts";
-import type { Plan } from "../../core/base/model/plan.ts";
+import { type Plan, readySteps } from "../../core/base/model/plan.ts";
 import { visible } from "../../core/base/text/control-characters.ts";
 import { andMore, moreOf } from "../../core/base/text/lists.ts";
 import { wholePath } from "../../core/base/text/paths.ts";
@@ -95,6 +95,7 @@ async function saveRevert(context: Context<DriftFlags>, file: string, found: rea
   const { savePlan } = await import("../../core/operations/index.ts");
   const { io } = context;
   const { revert } = only.made;
+  if (!readySteps(revert).some(({ verb }) => verb !== "bind")) return say(io, "no plan was saved: no request can undo the drift.");
   await withSignalsCaught(io, () => savePlan(file, revert, { env: io.env, signal: io.interrupted }));
   const command = forTarget(commandLine(context, `dimsync apply ${shellWord(file)}`), only.project.settings);
   say(io, "saved a plan that undoes the drift. To apply it:", command);

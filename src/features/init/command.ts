@@ -8,7 +8,7 @@ import { gitText } from "../../core/base/git/process.ts";
 import { repositoryTop } from "../../core/base/git/top.ts";
 import { DimsyncError, messageOf } from "../../core/base/model/errors.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
-import { isLocal } from "../../core/base/model/settings/config.ts";
+import { isLocal, keyVariable } from "../../core/base/model/settings/config.ts";
 import type { Environment } from "../../core/base/model/settings/env.ts";
 import { enumerate } from "../../core/base/text/describe.ts";
 import { shellWord } from "../../core/base/text/shell.ts";
@@ -208,7 +208,7 @@ ${targets
   .map(
     (name) => `  ${name}:
     baseUrl: ${/^[\w:/.-]+$/u.test(baseUrl) ? baseUrl : JSON.stringify(baseUrl)}
-    apiKey: { $secret: { env: ${targets.length === 1 ? "DIMSYNC_API_KEY" : `${name.toUpperCase().replaceAll(/[^A-Z0-9]/gu, "_")}_API_KEY`} } }
+    apiKey: { $secret: { env: ${keyVariable(name, targets.length)} } }
 `,
   )
   .join("")}`;

@@ -1,5 +1,5 @@
 // Drift reads the account once, and says who changed it.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Plan } from "../../../src/core/base/model/plan.ts";
@@ -84,4 +84,14 @@ test("--resolve revert saves the plan of the drift that is shown, without readin
   const applied = await runCommand(["apply", "revert.json"], at.folder, env(at.service));
   expect(applied.code, applied.stderr + applied.stdout).toBe(0);
   expect((await drift()).code).toBe(0);
+});
+
+test("--resolve revert saves no plan if no request can undo the drift", async () => {
+  const manifest =
+    "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec: { match: { name: Orders }, expect: { paused: true } }\n";
+  const at = await story({ "orders.yaml": manifest });
+  const { code, stdout, stderr } = await runCommand(["drift", "--resolve", "revert"], at.folder, env(at.service));
+  expect([code, stdout]).toEqual([2, expect.stringContaining("1 by hand")]);
+  expect(stderr).toContain("dimsync: no plan was saved: no request can undo the drift.");
+  expect(existsSync(join(at.folder, "revert.plan.json"))).toBe(false);
 });

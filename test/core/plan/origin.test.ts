@@ -194,7 +194,10 @@ describe("the origin of a difference", () => {
       Object.assign(columns["email"] ?? {}, { hashed: false });
       columns["email2"] = { nameInDestination: "email2", enabled: true, hashed: false, isPrimaryKey: false };
     });
-    expect(originsOf(await made("plan", "--base", "main"))).toEqual(["Schemas/orders email/hashed drift", "Schemas/orders email2/hashed new"]);
+    expect(originsOf(await made("plan", "--base", "main"))).toEqual([
+      "Schemas/orders email/hashed drift",
+      "Schemas/orders email2/hashed new",
+    ]);
     const human = (await run("plan", "--base", "main")).stdout;
     expect(human).toMatch(/^ {2}hash again +users\.email +orders/mu);
     expect(human).toMatch(/^ {2}hash +users\.email2 +orders/mu);

@@ -220,6 +220,22 @@ describe("what to do about drift", () => {
     expect(next({ items: [item({ changes: [change({ origin: "config" })] })] })).toEqual([restore, ["1 difference"]]);
   });
 
+  test("what a policy of severity error forbids is not accepted, and what was kept hashed is given up by name", () => {
+    const exposed = item({ changes: [change({ path: "/schemas/public/tables/users/columns/email/hashed" })] });
+    const finding: PolicyFinding = {
+      ...{ rule: "Policy/pii", severity: "error", state: "existing", address: exposed.address, message: "must be hashed" },
+      ...{ path: "/schemas/public/tables/users/columns/email/hashed", actual: false, required: true },
+    };
+    expect(next({ items: [exposed], findings: [finding] })).toEqual([restore]);
+    expect(next({ items: [exposed, item({ id: "b", address: "Schemas/b", changes: [change()] })], findings: [finding] })).toEqual([
+      restore,
+      keep,
+    ]);
+    expect(next({ items: [exposed], findings: [{ ...finding, severity: "warning" }] })).toEqual([restore, keep]);
+    const owed = { address: "Schemas/a", path: "/name", expected: "a", actual: "b", instruction: "Give it up:", obligation: true } as const;
+    expect(next({ steps: stepsFrom({ byHand: [owed] }) })).toEqual([["1 manual"]]);
+  });
+
   test("nothing without drift, and nothing for a plan", () => {
     expect(next({})).toEqual([]);
     expect(next({ items: [item({ verb: "bind" })] })).toEqual([]);

@@ -29,7 +29,7 @@ const unreviewedMeaning = "the account has columns that nobody has reviewed";
 /** Of the reasons that the engine gives, and of the names that --fail-on takes. */
 const meanings: Readonly<Record<string, string>> = {
   errors: "there are errors",
-  incomplete: "the account was not read completely",
+  incomplete: "not everything was compared",
   changes: "there are changes",
   drift: "the account differs from the manifests",
   loosened: "the manifests make rules of the project weaker",

@@ -1,5 +1,6 @@
-import { changeCount, firstChange } from "../../base/model/changes.ts";
-import { type Origin, type Plan, type ReadyStep, readySteps, stepsOf } from "../../base/model/plan.ts";
+import { changeCount, eachChange, firstChange } from "../../base/model/changes.ts";
+import { openFindings } from "../../base/model/findings.ts";
+import { type Origin, type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../../base/model/plan.ts";
 import { counted } from "../../base/text/counts.ts";
 import { shellWord } from "../../base/text/shell.ts";
 import { type Entry, link, type Section } from "../blocks.ts";
@@ -28,7 +29,7 @@ function nextSteps(plan: Plan, links: DriftLinks | undefined): readonly Entry[] 
   const missing = different.filter(({ verb }) => verb === "create" || verb === "relate").length;
   return [
     ...(different.length === 0 ? [] : [links === undefined ? revert : revertBy(links)]),
-    ...(all === config || missing === different.length + manual.length ? [] : [links === undefined ? accept : acceptBy(links, different)]),
+    ...(all === config || !canAccept(plan, different, manual) ? [] : [links === undefined ? accept : acceptBy(links, different)]),
     ...(missing === 0 ? [] : [note(missingText(missing))]),
     ...(conflicts === 0 ? [] : [note(conflictText(conflicts))]),
     ...(config === 0
@@ -36,6 +37,19 @@ function nextSteps(plan: Plan, links: DriftLinks | undefined): readonly Entry[] 
       : [note(`${counted(config, "difference")} ${config === 1 ? "comes" : "come"} from the manifests: apply after the merge.`)]),
     ...(manual.length === 0 ? [] : [note(`${counted(manual.length, "manual step")}: see Manual steps.`)]),
   ];
+}
+
+/** Whether `--resolve accept` can take any difference: not what is missing, what a policy of severity error forbids, and what someone must give up by name. */
+function canAccept(plan: Plan, different: readonly ReadyStep[], manual: readonly Step[]): boolean {
+  if (manual.some(({ obligation }) => obligation !== true)) return true;
+  const forbidden = new Set(
+    openFindings(plan).flatMap(({ severity, address, path }) => (severity === "error" ? [`${address} ${path}`] : [])),
+  );
+  return different.some((step) => {
+    if (step.verb === "create" || step.verb === "relate") return false;
+    for (const { path } of eachChange(step)) if (!forbidden.has(`${step.address} ${path}`)) return true;
+    return changeCount(step) === 0;
+  });
 }
 
 const acceptCommand = "dimsync drift --resolve accept";

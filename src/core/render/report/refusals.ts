@@ -46,7 +46,7 @@ export function limitsOf(plan: Plan): readonly string[] {
       ? []
       : ["The plan is incomplete, because a read failed. Apply sends only what does not need that read."];
   if (wasNotRead(plan)) return [notRead];
-  return [...(complete ? [] : ["The report is incomplete, because a read failed. There may be more differences."])];
+  return [...(complete ? [] : ["Not everything was compared. There may be more differences."])];
 }
 
 /**

@@ -168,7 +168,7 @@ function manual(all: readonly Step[], kind: Plan["kind"] | "Result"): Section {
         tone: "warn",
         task: "open",
         head: [[name(step.address)], [code(wholePath(change.path))], values(change), [id(step.id)]],
-        notes: [[message], [muted(traceText(change))]],
+        notes: [[muted(traceText(change))], [message]],
         commands: command === undefined ? [] : [command],
       };
     }),

@@ -30,7 +30,7 @@ const rows: Readonly<Record<string, readonly [text: string, expected: string]>> 
   "new policy errors": [ofPlan(3, ["policy"], { findings: [guard("policy")] }), "Exit 3 (policy): a policy is violated."],
   "errors and a failed read": [
     ofPlan(1, ["errors", "incomplete"]),
-    "Exit 1 (errors, incomplete): there are errors and the account was not read completely.",
+    "Exit 1 (errors, incomplete): there are errors and not everything was compared.",
   ],
   drift: [ofDrift(2, ["drift"]), "Exit 2 (drift): the account differs from the manifests."],
   "drift and policy errors": [

@@ -146,6 +146,10 @@ export const defaultClient: ClientSettings = {
   entries: "changed",
 };
 
+/** The environment variable for the API key of a target of a project with this many targets, unless dimsync.yaml names another one. */
+export const keyVariable = (target: string, targets: number): string =>
+  targets === 1 ? "DIMSYNC_API_KEY" : `${target.toUpperCase().replaceAll(/[^A-Z0-9]/gu, "_")}_API_KEY`;
+
 /**
  * The location of an account, as in plans: the origin of the base URL, without path or credentials,
  * or `embedded:FILE`.
