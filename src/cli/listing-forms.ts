@@ -36,10 +36,13 @@ interface ListingShape {
 /** The formats of a list of live objects. */
 export function listingForms({ value, rows, columns, isTty }: ListingShape) {
   return {
-    human: ({ color, width = 100 }: RenderOptions) =>
-      rows.length === 0
-        ? "No objects found.\n"
-        : tableText(textTable(columns.map(heading), cellTexts(rows, columns)), { color, width: isTty ? width : Number.POSITIVE_INFINITY }),
+    human: ({ color, width = 100 }: RenderOptions) => {
+      if (rows.length === 0) return "No objects found.\n";
+      // A reader needs no column without a value; a tool counts on all.
+      const hasValue = (column: string): boolean => cellTexts(rows, [column]).some(([text]) => text !== absent);
+      const shown = isTty ? columns.filter(hasValue) : columns;
+      return tableText(textTable(shown.map(heading), cellTexts(rows, shown)), { color, width: isTty ? width : Number.POSITIVE_INFINITY });
+    },
     json: () => jsonDocument(value),
   };
 }

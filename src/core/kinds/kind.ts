@@ -378,6 +378,8 @@ export interface LostProtection {
   /** The label by which it kept them, if they have lost it. */
   readonly label?: string;
   readonly columns: number;
+  /** Some of the columns, or the schemas and tables that have them. */
+  readonly examples: readonly NodePath[];
 }
 
 /** How the effect of a PUT or PATCH is verified. */

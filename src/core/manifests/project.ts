@@ -246,7 +246,7 @@ function noManifests({ wanted }: LoadedConfig, elsewhere: number, hasPaths: bool
   const message =
     elsewhere > 0
       ? `All ${elsewhere} manifests in ${where} are for other targets. Add this target to metadata.targets of the manifests that it shares.`
-      : `There are no manifests in ${where}. Set files, folders or globs as \`manifests\` in dimsync.yaml, or pass them on the command line.`;
+      : `There are no manifests in ${where}. Write one, or import what the account has with dimsync import. If they are elsewhere, set \`manifests\` in dimsync.yaml.`;
   const place = wanted[0]?.place;
   return problemAt(place, hasPaths ? { code: "E_NO_MANIFESTS", message } : { code: "W_NO_MANIFESTS", severity: "warning", message });
 }

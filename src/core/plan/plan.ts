@@ -1,7 +1,7 @@
 import { type Address, byText } from "../base/model/address.ts";
 import { changeCount, eachChange } from "../base/model/changes.ts";
 import type { GuardFinding } from "../base/model/findings.ts";
-import { canonicalJson, defined } from "../base/model/json/json.ts";
+import { canonicalJson, defined, sameJson } from "../base/model/json/json.ts";
 import type { Blocked, CallCounts, Change, Deferred, DraftItem, Plan, PlanCounts, ReadyStep, Step } from "../base/model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, stopsApply, toDiagnostic } from "../base/model/problem.ts";
 import { enumerate } from "../base/text/describe.ts";
@@ -161,7 +161,11 @@ function unsentSteps(
 
 function diagnosticsOf({ problems, differences }: Findings, locate: Locate): readonly Diagnostic[] {
   const all = [...problems, ...differences.flatMap((difference) => difference.problems)];
-  return sortDiagnostics(groupProblems(all).map((problem) => toDiagnostic(problem, locate)));
+  const unknown = all.filter(({ code }) => code === "E_UNKNOWN_REFERENCE");
+  // The account has shown that nothing has the name.
+  const isKnown = ({ code, place }: Problem): boolean =>
+    code === "W_REFERENCE_NOT_DECLARED" && unknown.some((other) => sameJson(other.place, place));
+  return sortDiagnostics(groupProblems(all.filter((problem) => !isKnown(problem))).map((problem) => toDiagnostic(problem, locate)));
 }
 
 function afterFailed({ address, requires = [] }: DraftItem, hasFailed: PlanRules["hasFailed"]): Blocked | undefined {

@@ -147,7 +147,7 @@ async function acceptedCatalog(
 
 function nothingAccepted(address: string, node: NodePath | undefined): DimsyncError {
   const where = node === undefined ? address : `${address} ${node.join(".")}`;
-  return new DimsyncError("E_UNKNOWN_ADDRESS", `No column of ${where} is new or gone. To see which columns are, run plan.`, {
+  return new DimsyncError("E_UNKNOWN_ADDRESS", `No column of ${where} is new or gone. Check the address. A plan lists the columns.`, {
     command: "dimsync plan",
   });
 }

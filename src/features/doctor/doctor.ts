@@ -260,7 +260,11 @@ function checkoutCheck(git: Plan["git"], folder: string): Check {
   const [leftOut] = git?.leftOut === undefined ? [] : leftOutProblems(git, folder);
   if (leftOut !== undefined) return fail(check, leftOut.message, `Run: ${leftOut.command ?? ""}`);
   const missing = [...(git?.untracked ?? []), ...(git?.ignored ?? []).map(({ file }) => file)];
-  if (missing.length === 0) return ok(check, git === undefined ? "The project is not in git." : "The commit has all files of the project.");
+  if (missing.length === 0)
+    return ok(
+      check,
+      git === undefined ? "The project is not in git, or its repository has no commit." : "The commit has all files of the project.",
+    );
   return warn(
     check,
     `The commit does not have ${counted(missing.length, "file")} of the project: ${andMore(missing, "file")}.`,

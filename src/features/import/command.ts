@@ -123,6 +123,6 @@ function endSections({ remaining, stricter, failures, command, errors = [] }: Im
     ];
   const what = failures.length === 0 ? "the account" : "the part of the account that was imported";
   const plan =
-    stricter === undefined ? "is empty" : `only has ${counted(stricter, "change")} that ${stricter === 1 ? "protects" : "protect"}`;
+    stricter === undefined ? "is empty" : `has only ${counted(stricter, "change")}, ${stricter === 1 ? "which protects" : "all protect"}`;
   return [untitled("end", [{ head: [[`${counted(manifests, "manifest")} for ${what}. The plan after the import ${plan}.`]] }])];
 }

@@ -37,7 +37,7 @@ export function schemaConfigText(name: string, spec: SchemaConfigSpec, { targets
     spec.rules === undefined
       ? []
       : [
-          "# The rules live-… record the live state; `dimsync import` updates them. Names that no rule lists are not managed.",
+          "# The rules live-… record the state at the import. Names that no rule lists are not managed.",
           "# Add your own rules below: later rules win.",
         ];
   // A spec is JSON, which its type does not state.

@@ -306,7 +306,7 @@ function targetNotices(changed: readonly LimitedManifest[], what: (are: string) 
       group.map((one) => one.manifest.name),
       manifest.kind.toLowerCase(),
     );
-    return `${counted(group.length, manifest.kind.toLowerCase())} ${what(group.length === 1 ? "is" : "are")}, so their manifests now have metadata.targets: [${targets.join(", ")}]: ${names}.`;
+    return `${counted(group.length, manifest.kind.toLowerCase())} ${what(group.length === 1 ? "is" : "are")}, so ${group.length === 1 ? "its" : "their"} manifests now have metadata.targets: [${targets.join(", ")}]: ${names}.`;
   });
 }
 

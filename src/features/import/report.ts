@@ -113,11 +113,8 @@ const differs = (item: ReadyStep): boolean => item.verb !== "bind" && !isStricte
 
 const changesIn = (items: readonly ReadyStep[]): number => items.reduce((sum, item) => sum + changeCount(item), 0);
 
-const pathsOf = (item: ReadyStep): string =>
-  andMore(
-    [...eachChange(item)].map(({ path }) => path),
-    "value",
-  );
+const pathsOf = (item: ReadyStep, textOf: (path: string) => string): string =>
+  andMore([...new Set(Array.from(eachChange(item), ({ path }) => textOf(path)))], "node");
 
 /** One for all of them: the first rules for a second account are stricter than all of it. */
 function stricterNotices(stricter: readonly ReadyStep[], target: string): readonly string[] {
@@ -126,7 +123,7 @@ function stricterNotices(stricter: readonly ReadyStep[], target: string): readon
   const changes = changesIn(stricter);
   return [
     stricter.length === 1
-      ? `${only.address} is stricter than the account, and import leaves that as it is. Apply would protect ${pathsOf(only)}.`
+      ? `${only.address} is stricter than the account, and import leaves that as it is. Apply would protect ${pathsOf(only, dottedPath)}.`
       : `${andMore(
           stricter.map(({ address }) => address),
           "object",
@@ -153,7 +150,7 @@ function linesOf(plan: Plan): readonly string[] {
   return [
     ...readySteps(plan)
       .filter(differs)
-      .map((item) => `${item.address}: ${item.verb} ${pathsOf(item)}`),
+      .map((item) => `${item.address}: ${item.verb} ${pathsOf(item, (path) => path)}`),
     ...plan.steps.flatMap((step) => {
       const { address, standing, waitsFor = [], why } = step;
       if (standing === "byHand") return `${address}: ${firstChange(step).path}: ${why?.message ?? ""}`;

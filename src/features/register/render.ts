@@ -2,6 +2,7 @@ import { visible } from "../../core/base/text/control-characters.ts";
 import { counted } from "../../core/base/text/counts.ts";
 import { grouped, joinParts } from "../../core/base/text/lists.ts";
 import { nameText } from "../../core/base/text/paths.ts";
+import { outcomeSigns } from "../../core/base/text/signs.ts";
 import { kindNames } from "../../core/kinds/index.ts";
 import type { RenderOptions, Span, Table } from "../../core/render/index.ts";
 import { code, muted, textTable, word } from "../../core/render/index.ts";
@@ -54,21 +55,23 @@ function verdictText({ exemption, approvedBy, expires, breaks }: RegisterRow): s
 
 /** The columns of an integration, or of several. What matters most is first, because a narrow terminal leaves out the last ones. */
 const columnTable = (rows: readonly RegisterRow[]): Table => ({
-  heads: ["Column", "State", "Label", "Exemption", "Decided by", "Destination"],
+  heads: ["Column", "State", "Policy", "Label", "Decided by", "Destination"],
   rows: rows.map((row) => [
     [code(sourcePath(row))],
     [stateSpan(row)],
-    [row.label, muted(row.labelSource)],
     [verdictText(row)],
+    [row.label, muted(row.labelSource)],
     [code(row.rule), muted(row.reason)],
     [code(destinationPath(row))],
   ]),
 });
 
 function stateSpan(row: RegisterRow): Span {
-  const text = !row.replicated ? "not replicated" : row.hashed ? "hashed" : "readable";
-  if (text === "readable") return word(text, row.exemption === "" ? "bad" : "warn");
-  return text === "hashed" ? word(text, "good") : muted(text);
+  const state = !row.replicated ? "not replicated" : row.hashed ? "hashed" : "readable";
+  // Also where the terminal has no room for the policy.
+  const text = row.breaks.length === 0 ? state : `${outcomeSigns.failed} ${state}`;
+  if (state === "readable") return word(text, row.exemption === "" ? "bad" : "warn");
+  return state === "hashed" ? word(text, "good") : muted(text);
 }
 
 /** By integration and label. */
@@ -83,14 +86,17 @@ const summaryTable = ({ summary }: Register): Table =>
   );
 
 /** "14 labelled columns in 2 integrations: 9 hashed, 2 readable, 3 not replicated. 1 breaks a policy." */
-function totalText({ summary }: Pick<Register, "summary">): string {
-  const sum = (key: "columns" | "hashed" | "readable" | "off" | "breaking" | "exempt"): number =>
-    summary.reduce((total, one) => total + one[key], 0);
-  const integrations = new Set(summary.map(({ integration }) => integration)).size;
-  if (sum("columns") === 0) return "No column has a label.";
-  const exempt = sum("exempt") === 0 ? "" : ` (${sum("exempt")} exempt)`;
-  const breaking = sum("breaking");
-  return `${counted(sum("columns"), "labelled column")} in ${counted(integrations, "integration")}: ${sum("hashed")} hashed, ${sum("readable")} readable${exempt}, ${sum("off")} not replicated.${breaking === 0 ? "" : ` ${breaking === 1 ? "1 breaks" : `${breaking} break`} a policy.`}`;
+function totalText({ rows }: Pick<Register, "rows">): string {
+  // A column has a row for each of its labels.
+  const columns = grouped(rows, (row) => JSON.stringify([row.integrationId, row.schema, row.table, row.column]));
+  const count = (is: (row: RegisterRow) => boolean): number => columns.filter((group) => group.some(is)).length;
+  const integrations = new Set(rows.map(({ integrationId }) => integrationId)).size;
+  if (columns.length === 0) return "No column has a label.";
+  const exempted = count(({ exemption }) => exemption !== "");
+  const exempt = exempted === 0 ? "" : ` (${exempted} exempt)`;
+  const breaking = count(({ breaks }) => breaks.length > 0);
+  const [off, hashed] = [count(({ replicated }) => !replicated), count((row) => row.replicated && row.hashed)];
+  return `${counted(columns.length, "labelled column")} in ${counted(integrations, "integration")}: ${hashed} hashed, ${columns.length - off - hashed} readable${exempt}, ${off} not replicated.${breaking === 0 ? "" : ` ${breaking === 1 ? "1 breaks" : `${breaking} break`} a policy.`}`;
 }
 
 /** RFC 4180: lines end with CR LF, and values with commas, quotes or line breaks are quoted. No cell has characters that a reader cannot see, or begins a formula. */

@@ -32,7 +32,7 @@ export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise
   });
   io.stdout(`DIMSYNC_BASE_URL=${service.url}\n`);
   // A key from the environment is a secret; a generated one must be shown.
-  if (!isGiven) io.stdout(`DIMSYNC_API_KEY=${service.apiKey}\n`);
+  io.stdout(isGiven ? "# The API key is that of the environment, DIMSYNC_API_KEY.\n" : `DIMSYNC_API_KEY=${service.apiKey}\n`);
   for (const email of flags.person) io.stdout(`# API key of ${email}: ${service.keyOf(email) ?? ""}\n`);
   say(
     io,

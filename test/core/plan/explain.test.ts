@@ -187,6 +187,7 @@ describe("explain shows", () => {
   test.each<[string, string, string]>([
     ["a column", "public.users.emial", "there is no column public.users.emial. Did you mean public.users.email?"],
     ["a table", "public.usres.email", "there is no table public.usres. Did you mean public.users?"],
+    ["a column, without its schema", "users.email", "there is no schema users. Did you mean public.users.email?"],
     ["a schema", "pubilc", "there is no schema pubilc. Did you mean public?"],
   ])("a suggestion for %s that does not exist", async (_sentence, path, expected) => {
     const { run } = await start();

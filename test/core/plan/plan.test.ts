@@ -34,6 +34,16 @@ describe("a plan", () => {
     expect(readySteps(planOf({ items })).map(({ dependsOn }) => dependsOn)).toEqual([[], ["s1"], []]);
   });
 
+  test("says once that nothing has a name", () => {
+    const place = { file: "a.yaml", document: 0, pointer: "/spec/integration" };
+    const problems = [
+      { code: "W_REFERENCE_NOT_DECLARED", severity: "warning", message: "No manifest has it.", place },
+      { code: "W_REFERENCE_NOT_DECLARED", severity: "warning", message: "No manifest has another.", place: { ...place, document: 1 } },
+      { code: "E_UNKNOWN_REFERENCE", severity: "error", message: "Nothing has it.", place },
+    ] as const;
+    expect(planOf({}, { problems }).diagnostics.map(({ message }) => message)).toEqual(["Nothing has it.", "No manifest has another."]);
+  });
+
   test("sorts changes by path", () => {
     const changes = ["/b", "/a/c", "/a"].map((path) => ({ path, risk: "neutral" as const }));
     expect(

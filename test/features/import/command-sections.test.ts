@@ -60,10 +60,10 @@ The plan after the import is not empty:
   });
 
   test.each([
-    [1, "1 change that protects"],
-    [12, "12 changes that protect"],
+    [1, "1 change, which protects"],
+    [12, "12 changes, all protect"],
   ])("rules that are stricter than the account leave changes that protect: %i", (stricter, changes) => {
     const text = sectionsText(importSections({ ...report, failures: [], remaining: [], stricter }, 3), { color: false, verbose: false });
-    expect(text).toContain(`The plan after the import only has ${changes}.\n`);
+    expect(text).toContain(`The plan after the import has only ${changes}.\n`);
   });
 });

@@ -300,7 +300,7 @@ describe("objects of the manifests that the second account does not have", () =>
     expect(again).toMatchObject({ remaining: [], failures: [], bindings: { "Integration/billing": "dev-billing" } });
     expect(again.files.map(({ path }) => path)).toEqual(["manifests/integrations/billing.yaml"]);
     expect(again.notices).toContainEqual(
-      "1 integration of other targets is in dev, too, so their manifests now have metadata.targets: [prod, dev]: billing.",
+      "1 integration of other targets is in dev, too, so its manifests now have metadata.targets: [prod, dev]: billing.",
     );
     expect((await targets.read("manifests/integrations/billing.yaml")).match(/targets: \[prod, dev\]/gu)).toHaveLength(3);
     const later = await targets.planDev();

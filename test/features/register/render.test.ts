@@ -23,6 +23,17 @@ test("a narrow terminal has the states, a wide one the rules, and -v everything"
   expect(lines(60, true).join(" ").replaceAll(/\s+/gu, " ")).toContain("dial (manifests/shops.yaml:12) @call centre");
 });
 
+test("a narrow terminal marks what breaks a policy, and a column with two labels is one column", () => {
+  expect(lines(60).join("\n")).toMatch(/say .*✗ readable/u);
+  expect(lines(80).join("\n")).toContain("Breaks Policy/pii-hashed");
+  const [first, second] = rows;
+  if (first === undefined || second === undefined) throw new Error("no rows");
+  const text = [
+    ...registerText(registerOf([first, { ...first, label: "secret", breaks: [] }, second]), { color: false, verbose: false, width: 100 }),
+  ];
+  expect(text.join("")).toContain("2 labelled columns in 2 integrations: 1 hashed, 1 readable, 0 not replicated. 1 breaks a policy.");
+});
+
 test("the CSV quotes what RFC 4180 requires, and ends lines with CR LF", () => {
   const text = registerCsv(registerOf(rows));
   const lines = text.split("\r\n");

@@ -98,9 +98,22 @@ function parseRows(
     return { rows: rows.map(({ record, info }) => ({ record, line: info.lines })) };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    const line = typeof error["lines"] === "number" ? error["lines"] : 1;
-    return { problems: [...problems, invalid(at(line), `${file}:${line} is not valid CSV: ${error.message}.`)] };
+    const { line, message } = csvMistake(error, text);
+    return { problems: [...problems, invalid(at(line), `${file}:${line} is not valid CSV: ${message}`)] };
   }
+}
+
+/** The package names records, and of a quote the end of the file. */
+function csvMistake({ code, message, ...error }: CsvError, text: string): { readonly line: number; readonly message: string } {
+  const line = typeof error["lines"] === "number" ? error["lines"] : 1;
+  if (code === "CSV_RECORD_INCONSISTENT_COLUMNS")
+    return {
+      line,
+      message: "it has more or fewer values than the first line has columns. Put a value that contains the separator in quotes.",
+    };
+  if (code !== "CSV_QUOTE_NOT_CLOSED") return { line, message: `${message}.` };
+  const opened = text.split("\n").findIndex((one) => one.split('"').length % 2 === 0);
+  return { line: opened < 0 ? line : opened + 1, message: 'a value begins with a quote (") that is not closed. Close it.' };
 }
 
 interface Layout {

@@ -155,7 +155,7 @@ export function settingByHand(
 
 /** Why dimsync sends no change of a manual setting: the end of a sentence. */
 const neverSent =
-  "dimsync never sends it: a change can take the integration out of the rules that protect it, or show its data to other readers.";
+  "dimsync never sends it, because a change can take the integration out of the rules that protect it, or show its data to other readers.";
 
 /** What to do by hand, and why no request does it. */
 function manualStep({ name, path, wanted, live: actual }: Compared, live: LiveIntegration, extended: Extended | undefined) {

@@ -209,12 +209,26 @@ export function absenceOf(live: LiveSchemas, path: NodePath): string | undefined
     const name = path[depth];
     if (name === undefined) return undefined;
     if (siblings === undefined) return `unknown: the service returned no columns for ${nodeText(path.slice(0, depth))}`;
-    if (!Object.hasOwn(siblings, name)) return notInAccount(path.slice(0, depth + 1), Object.keys(siblings));
+    if (!Object.hasOwn(siblings, name))
+      return notInAccount(path.slice(0, depth + 1), Object.keys(siblings), depth === 0 ? inSchema(live, path) : undefined);
   }
   return undefined;
 }
 
-function notInAccount(path: readonly (string | undefined)[], known: readonly string[]): string {
+/** The path in a schema that has a table of this name, if the path leaves out the schema. */
+function inSchema(live: LiveSchemas, [table, column, none]: NodePath): string | undefined {
+  if (none !== undefined) return undefined;
+  const schema = Object.keys(live).find((name) => {
+    const columns = live[name]?.tables[table]?.columns;
+    return (
+      Object.hasOwn(live[name]?.tables ?? {}, table) && (column === undefined || columns === undefined || Object.hasOwn(columns, column))
+    );
+  });
+  return schema === undefined ? undefined : nodeText([schema, table, column]);
+}
+
+function notInAccount(path: readonly (string | undefined)[], known: readonly string[], inSchema: string | undefined): string {
+  if (inSchema !== undefined) return `not in the account: there is no schema ${nodeText(path)}. Did you mean ${inSchema}?`;
   const name = path.at(-1) ?? "";
   const similar = nearest(name, [...known].sort());
   const there = similar === undefined ? "" : nodeText([...path.slice(0, -1), similar]);

@@ -60,8 +60,8 @@ const nameInRule = (config: Config, { rule, depth, pattern: { literal = "", posi
 });
 
 const nameText = ({ depth, name, where }: MissingName): string => `${levelNames[depth]} ${JSON.stringify(name)}${where}.`;
-const remedy = ({ config, hint }: MissingName, first = "Correct the name"): string =>
-  `${first}, or set spec.missing to ${config.spec.missing === "warn" ? "" : "warn or "}ignore.${hint}`;
+const remedy = ({ config, hint, depth, name }: MissingName, first = "Correct the name"): string =>
+  `${depth > 0 && name.includes(".") ? `A pattern matches within one name: write ${depth === 1 ? "schema and table" : "table and column"} apart. ` : ""}${first}, or set spec.missing to ${config.spec.missing === "warn" ? "" : "warn or "}ignore.${hint}`;
 
 /** A name that exists is missing if `!pattern` excludes it. */
 const lack = (name: MissingName, known: readonly string[]): string =>

@@ -39,10 +39,17 @@ export function lostProtection(change: LostChange, live: LiveSchemas, { ignored,
   for (const { key, cause, path, columns } of lostNodes(change, live, ignored)) {
     const label = cause.label !== undefined && hasLost(path, cause.label.name) ? cause.label.name : undefined;
     const id = canonicalJson([key, cause.rule ?? "", cause.rule === undefined ? cause.place.file : cause.place, label ?? null]);
-    found.set(id, { key, cause, ...defined({ label }), columns: (isSent(path, key) ? 0 : columns) + (found.get(id)?.columns ?? 0) });
+    const before = found.get(id);
+    const lost = isSent(path, key) ? 0 : columns;
+    found.set(id, {
+      ...{ key, cause, ...defined({ label }), columns: lost + (before?.columns ?? 0) },
+      examples: lost === 0 ? (before?.examples ?? []) : [...(before?.examples ?? []), path].slice(0, mostLostExamples),
+    });
   }
   return [...found.values()];
 }
+
+const mostLostExamples = 3;
 
 /** A schema, table or column that `before` keeps hashed or switched off, and `now` does not. */
 export interface LostNode {

@@ -118,6 +118,8 @@ function oneOfText({ subject, found, ...at }: ErrorAt, allowed: readonly unknown
 const patternTexts: readonly (readonly [isPattern: (pattern: string) => boolean, text: string])[] = [
   [(pattern) => pattern.startsWith("^[0-9]{4}"), "a date, YYYY-MM-DD"],
   [(pattern) => pattern.startsWith("^(/"), 'a JSON Pointer: "" or a string that begins with /'],
+  [(pattern) => pattern.startsWith("^meta"), "a member of meta, such as meta.classification"],
+  [(pattern) => pattern.startsWith("^refs"), "a ref, such as refs/dimsync/prod"],
   [(pattern) => pattern.endsWith("(s|m|h|d)$"), "a number of seconds, or a duration such as 30s, 5m, 2h, 1d"],
 ];
 
@@ -129,7 +131,8 @@ function wrongPattern({ params }: SchemaError, { subject, pointer, found, mayQuo
     const message = `${subject} may contain only lower-case letters, digits, dots, underscores and hyphens${quoted}. The name is local and never sent to the service.`;
     return { ...at, code: "E_WRONG_VALUE", message };
   }
-  const text = patternTexts.find(([isPattern]) => isPattern(pattern))?.[1];
+  const choices = /^\^\(([a-z|]+)\)\$$/u.exec(pattern)?.[1]?.split("|");
+  const text = choices === undefined ? patternTexts.find(([isPattern]) => isPattern(pattern))?.[1] : codeList(choices, "or");
   const message = `${subject} must ${text === undefined ? `match ${pattern}` : `be ${text}`}${quoted}.`;
   return { ...at, code: "E_WRONG_VALUE", message };
 }

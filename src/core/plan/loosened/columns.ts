@@ -7,7 +7,8 @@ import { type NodePath, nodePath, nodePointer } from "../../base/model/nodes.ts"
 import { placeText } from "../../base/model/problem.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted } from "../../base/text/counts.ts";
-import { capitalized, ruleText } from "../../base/text/describe.ts";
+import { capitalized, enumerate, ruleText } from "../../base/text/describe.ts";
+import { nodeText } from "../../base/text/paths.ts";
 import { severities } from "../../base/text/signs.ts";
 import type { CompiledPolicy, Violated } from "../../columns/policies/index.ts";
 import { compilePolicy, isValidOn, policyQuestion } from "../../columns/policies/index.ts";
@@ -253,7 +254,8 @@ export function protectionTallies({ base, head }: Pick<Review, "base" | "head">,
           one.cause.rule === undefined ? "" : one.cause.place.pointer,
         ]);
         const known = lost.get(id);
-        lost.set(id, known === undefined ? one : { ...known, columns: known.columns + one.columns });
+        const examples = known === undefined || known.examples.length === 0 ? one.examples : known.examples;
+        lost.set(id, known === undefined ? one : { ...known, columns: known.columns + one.columns, examples });
       }
     },
     /** One for each rule; none if the plan shows what it no longer keeps. */
@@ -261,19 +263,25 @@ export function protectionTallies({ base, head }: Pick<Review, "base" | "head">,
   };
 }
 
-const protectionDrafts = ({ key, cause: { rule, place }, columns }: LostProtection): readonly Draft[] =>
+const protectionDrafts = ({ key, cause: { rule, place }, columns, examples }: LostProtection): readonly Draft[] =>
   columns === 0
     ? []
     : [
         {
           code: "protection-lost",
           subject: rule === undefined ? place.file : visible(ruleText(rule, rule)),
-          message: `${counted(columns, "column")} ${columns === 1 ? "is" : "are"} not kept ${key === "hashed" ? "hashed" : "switched off"} by it any more. Nothing is sent now, but nothing protects ${columns === 1 ? "it" : "them"} from a change.`,
+          message: `${lostText(columns, examples)} ${columns === 1 ? "is" : "are"} not kept ${key === "hashed" ? "hashed" : "switched off"} by it any more. Nothing is sent now, but nothing protects ${columns === 1 ? "it" : "them"} from a change.`,
           at: "base",
           place,
           columns,
         },
       ];
+
+/** "1164 columns, such as public.users.email," */
+function lostText(columns: number, examples: readonly NodePath[]): string {
+  const names = examples.map(nodeText);
+  return columns === 1 && names.length === 1 ? (names[0] ?? "") : `${counted(columns, "column")}, such as ${enumerate(names, "and")},`;
+}
 
 const protectionLoss = ({ key, cause: { rule, place }, columns }: LostProtection, { locate }: Reviewed): Loss => {
   const { file, line } = locate(place);

@@ -9,7 +9,7 @@ export function sectionBlock(section: Section, detail: Detail): string {
   if (detail === "counts" && !isVital) return "";
   const name = count === 0 ? prose(title) : `${prose(title)} (${count})`;
   const list = heads === undefined ? entryList(section, detail) : entryTable(heads, section, detail);
-  const after = joinParts([...notes.map((note) => lineText(note, span)), command === undefined ? "" : code(command)], " ");
+  const after = joinParts([...notes.map((note) => lineText(note, span)), command === undefined ? "" : code(command)], "<br>");
   const isGrouped = section.entries.some(({ group }) => group !== undefined);
   if (detail === "counts" && !isGrouped) return joinParts([`**${name}.**`, lineText(contents, span), after], " ");
   if (heads !== undefined) return joinParts([list, after], "\n\n");

@@ -118,7 +118,9 @@ function rowLines(
     if (lines.length > 0) break;
     target += (widths[index] ?? 0) === 0 ? 0 : (widths[index] ?? 0) + gap;
   }
-  const rest = row.flatMap((parts, index) => (index < placed || textOf(parts) === "" ? [] : [joined(names[index] ?? [], parts)]));
+  const rest = row.flatMap((parts, index) =>
+    index < placed || ["", "-"].includes(textOf(parts)) ? [] : [joined(names[index] ?? [], parts)],
+  );
   const deeper = `${indent}    `;
   const inOne = rest.flatMap((parts, index) => (index === 0 ? parts : joined(cell(" ".repeat(gap)), parts)));
   const below = (names.length > 0 ? rest : [inOne]).flatMap((parts) => wrapCell(parts, width - deeper.length));

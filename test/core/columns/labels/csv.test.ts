@@ -108,7 +108,11 @@ describe("a CSV file is refused", () => {
     ["that is empty", [""], "@0 register.csv is empty."],
     ["with a row that lacks a name", ["schema,table,column,label", "a,b,c,pii", "a,,c,"], "@36 register.csv:3 has no table, label."],
     ["with a row of another length", ["schema,table,column,label", "a,b,c"], "@26 register.csv:2 is not valid CSV:"],
-    ["with a quote that is not closed", ["schema,table,column,label", 'a,"b,c,pii'], "@26 register.csv:2 is not valid CSV:"],
+    [
+      "with a quote that is not closed",
+      ["schema,table,column,label", 'a,"b,c,pii', "a,b,c,pii"],
+      "@26 register.csv:2 is not valid CSV: a value begins with a quote",
+    ],
   ])("%s", (_, lines, expected) => {
     const { columns, problems } = read(...lines);
     expect(columns).toEqual([]);

@@ -409,3 +409,12 @@ describe("a literal name in another Unicode form", () => {
     expect([...found.changes].sort()).toEqual(hashed.map((name) => `sch\u00e9ma.t\u00e9.${name} hashed true`).sort());
   });
 });
+
+test("a name with a dot in a match may be two names", () => {
+  const { problemsInFull } = compareFleet({
+    manifests: [config({ rules: [{ match: { table: "sales.customers" }, set: { enabled: true } }] })],
+  });
+  expect(problemsInFull.map(({ message }) => message)).toEqual([
+    expect.stringContaining("A pattern matches within one name: write schema and table apart. Correct the name, or"),
+  ]);
+});

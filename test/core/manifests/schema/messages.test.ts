@@ -29,6 +29,11 @@ testProblems({
     ["7:63 E_WRONG_VALUE"],
     /YYYY-MM-DD/u,
   ],
+  "a mode that does not exist": [
+    shops("  unreviewed: disabled"),
+    ["6:15 E_WRONG_VALUE"],
+    /must be `report`, `warn`, `error` or `disable`, but is "disabled"/u,
+  ],
   "hashed in a rule on tables": [
     shops("  rules:", "    - match: { table: a }", "      set: { hashed: true }"),
     ["8:14 E_WRONG_VALUE"],

@@ -38,7 +38,7 @@ describe("a table", () => {
     ]);
   });
 
-  test("with headings repeats the heading of what does not fit, in every row", () => {
+  test("with headings repeats the heading of what does not fit, in every row that has a value", () => {
     const rows = [row("8f1c", "Orders", "postgres", "2026-03-01"), row("7a2b", "Billing of the whole group", "-", "")];
     expect(headedLines(row("ID", "NAME", "SOURCE", "LAST UPDATED AT"), rows, "", 40)).toEqual([
       "ID     NAME",
@@ -46,7 +46,6 @@ describe("a table", () => {
       "    source: postgres",
       "    last updated at: 2026-03-01",
       "7a2b   Billing of the whole group",
-      "    source: -",
     ]);
   });
 
