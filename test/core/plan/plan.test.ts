@@ -41,7 +41,7 @@ describe("a plan", () => {
       { code: "W_REFERENCE_NOT_DECLARED", severity: "warning", message: "No manifest has another.", place: { ...place, document: 1 } },
       { code: "E_UNKNOWN_REFERENCE", severity: "error", message: "Nothing has it.", place },
     ] as const;
-    expect(planOf({}, { problems }).diagnostics.map(({ message }) => message)).toEqual(["Nothing has it.", "No manifest has another."]);
+    expect(planOf({}, { problems }).findings.map(({ message }) => message)).toEqual(["Nothing has it.", "No manifest has another."]);
   });
 
   test("sorts changes by path", () => {
