@@ -4,7 +4,16 @@ export { loadConfig } from "./config/load.ts";
 export { globMatcher } from "./discover.ts";
 export { makeLocate } from "./locate.ts";
 export type { ProjectCatalog } from "./named-files.ts";
-export { type LoadOptions, listTargets, loadProject, noAccount, type Project, unknownManifest, withLocations } from "./project.ts";
+export {
+  type LoadOptions,
+  listTargets,
+  loadProject,
+  loadSettings,
+  noAccount,
+  type Project,
+  unknownManifest,
+  withLocations,
+} from "./project.ts";
 export { durationMs } from "./scalars.ts";
 export { nearestSchemaName, packageText, schemaNames, schemaText } from "./schema/lookup.ts";
 export { resolveSecrets, secretPlaces } from "./secrets/resolve.ts";

@@ -69,11 +69,7 @@ export interface Project extends NamedFiles {
  * configuration has no usable settings, and the signal's reason when aborted.
  */
 export async function loadProject(options: LoadOptions): Promise<Project> {
-  const config = await loadConfig(options);
-  const sources = new Map(config.sources.map((source) => [source.file, source]));
-  const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text, { isOwn: config.boundary.isOwn });
-  const { settings } = config;
-  if (settings === undefined) throw new ProblemsError(limitProblems(config.problems), locate);
+  const { config, settings, sources, locate } = await usableConfig(options);
   if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
 
   const { cwd, signal } = options;
@@ -132,6 +128,22 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
       passed: (options.varFiles ?? []).map((name) => resolve(cwd, name)),
     },
   };
+}
+
+/** The settings of a project; its manifests are not read. Throws ProblemsError. */
+export async function loadSettings(options: LoadOptions): Promise<Settings> {
+  const { config, settings } = await usableConfig(options);
+  hideVariables(config.secrets);
+  return settings;
+}
+
+async function usableConfig(options: LoadOptions) {
+  const config = await loadConfig(options);
+  const sources = new Map(config.sources.map((source) => [source.file, source]));
+  const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text, { isOwn: config.boundary.isOwn });
+  const { settings } = config;
+  if (settings === undefined) throw new ProblemsError(limitProblems(config.problems), locate);
+  return { config, settings, sources, locate };
 }
 
 /** The texts of files that were not read, or have a manifest whose kind or name is unknown. */

@@ -15,7 +15,7 @@ import { toPointer } from "../../core/base/model/json/pointer.ts";
 import type { Plan, Validation } from "../../core/base/model/plan.ts";
 import type { Problem } from "../../core/base/model/problem.ts";
 import type { Project } from "../../core/manifests/index.ts";
-import { listTargets, loadProject, shownPath } from "../../core/manifests/index.ts";
+import { listTargets, loadSettings, shownPath } from "../../core/manifests/index.ts";
 import { atBase, planAccount, savePlan, validateProject } from "../../core/operations/index.ts";
 import type { FailOn } from "../../core/plan/index.ts";
 import { refuseTrackedState } from "../../core/records/index.ts";
@@ -171,9 +171,9 @@ const memberNames = ["baseUrl", "apiKey", "records", "notify"] as const;
  * it to get the API key, or to show the plan of another account. Undefined if it is unchanged. Throws E_BASE_UNREADABLE.
  */
 async function targetChange(project: Project, commit: string): Promise<Problem | undefined> {
-  const now = reachOf(project);
+  const now = reachOf(project.settings);
   // Without a usable config there is no such target at the commit.
-  const before = await atBase(project, commit, (there) => orUnusable(loadProject(there).then(reachOf)));
+  const before = await atBase(project, commit, (there) => orUnusable(loadSettings(there).then(reachOf)));
   const changed = before === undefined ? ["it is new, or its configuration was not valid before"] : differences(before, now);
   return changed.length === 0 ? undefined : problemOf(project, changed);
 }
@@ -188,7 +188,7 @@ async function orUnusable<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-const reachOf = ({ settings: { baseUrl, apiKey, records, notify } }: Project): Reach =>
+const reachOf = ({ baseUrl, apiKey, records, notify }: Project["settings"]): Reach =>
   mapValues({ baseUrl, apiKey: apiKey ?? null, records, notify: notify ?? null }, (value) => canonicalJson(value as JsonValue));
 
 const mapValues = <K extends string, T, U>(record: Readonly<Record<K, T>>, map: (value: T) => U): Readonly<Record<K, U>> =>
