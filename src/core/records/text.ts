@@ -1,7 +1,7 @@
 import { type Address, type Binding, byText, parseAddress } from "../base/model/address.ts";
 import { canonicalJson } from "../base/model/json/json.ts";
 import { parseJson, whyNotJson } from "../base/model/json/parse.ts";
-import type { KeptIntegrations, KeptTable, KeptTables } from "../base/model/kept.ts";
+import type { KeptIntegrations, KeptTable } from "../base/model/kept.ts";
 import { printableJson } from "../base/text/control-characters.ts";
 import { emptyState, sharedId } from "./facts.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
@@ -148,12 +148,7 @@ const keptTable: Reader<KeptTable> = listOf(
 );
 const keptIntegrations = members<KeptIntegrations>({
   ids: mapOf(listOf(text)),
-  schemas: mapOf(
-    members<KeptIntegrations["schemas"][string]>({
-      itself: optional(count),
-      tables: listOf(members<KeptTables>({ nodes: count, names: listOf(text) })),
-    }),
-  ),
+  schemas: mapOf(members<KeptIntegrations["schemas"][string]>({ itself: optional(count), names: listOf(text), nodes: listOf(count) })),
 });
 const givenUp = members<GivenUp>({ what: text, reason: text, at: text });
 const notKept = members<RememberedValue>({ wanted: json, live: json, since: text, times: count });

@@ -48,14 +48,16 @@ export interface KeptJson {
 export interface KeptIntegrations {
   /** By live id, sorted: `identity`. */
   readonly ids: Readonly<Record<string, readonly string[]>>;
-  readonly schemas: Readonly<Record<string, { readonly itself?: number; readonly tables: readonly KeptTables[] }>>;
+  readonly schemas: Readonly<Record<string, KeptTables>>;
 }
 
-/** Tables with equal nodes. */
-export interface KeptTables {
-  readonly nodes: number;
+/** Of a schema. */
+interface KeptTables {
+  readonly itself?: number;
   /** Sorted. Each is one digit of base 36, how many characters it has in common with the one before, and the others. */
   readonly names: readonly string[];
+  /** Of each table; the last one of all that follow, too. */
+  readonly nodes: readonly number[];
 }
 
 export const nothingKept: KeptJson = { tables: [], integrations: [] };
@@ -81,14 +83,17 @@ export function keptJson(byId: KeptById): KeptJson {
 }
 
 function schemasJson(kept: KeptSchemas, numberOf: (table: KeptTable) => number): KeptIntegrations["schemas"] {
-  const schemas = emptyRecord<KeptIntegrations["schemas"][string]>();
+  const schemas = emptyRecord<KeptTables>();
   for (const [schema, ofSchema] of [...kept].sort(byKey)) {
-    const namesOf = new Map<number, string[]>();
     const itself = ofSchema.get(undefined);
-    for (const [table, nodes] of [...ofSchema].sort(byKey))
-      if (table !== undefined) getOrAdd(namesOf, numberOf(nodes), () => []).push(table);
-    const tables = [...namesOf].map(([nodes, names]) => ({ nodes, names: frontCoded(names) }));
-    schemas[schema] = { ...(itself === undefined ? {} : { itself: numberOf(itself) }), tables };
+    const tables = [...ofSchema].sort(byKey).flatMap(([name, nodes]) => (name === undefined ? [] : [{ name, nodes: numberOf(nodes) }]));
+    const last = tables.at(-1)?.nodes;
+    const nodes = tables.map((table) => table.nodes);
+    schemas[schema] = {
+      ...(itself === undefined ? {} : { itself: numberOf(itself) }),
+      names: frontCoded(tables.map(({ name }) => name)),
+      nodes: nodes.slice(0, nodes.findLastIndex((one) => one !== last) + 2),
+    };
   }
   return schemas;
 }
@@ -121,11 +126,11 @@ export function keptById({ tables, integrations }: KeptJson): KeptById {
   const byId = new Map<string, KeptIntegration>();
   for (const { ids, schemas } of integrations) {
     const kept = new Map(
-      Object.entries(schemas).map(([schema, { itself, tables: ofSchema }]) => [
+      Object.entries(schemas).map(([schema, { itself, names, nodes }]) => [
         schema,
         new Map<string | undefined, KeptTable>([
           ...(itself === undefined ? [] : [[undefined, tableAt(itself)] as const]),
-          ...ofSchema.flatMap(({ nodes, names }) => wholeNames(names).map((table) => [table, tableAt(nodes)] as const)),
+          ...wholeNames(names).map((table, index) => [table, tableAt(nodes[index] ?? nodes.at(-1) ?? -1)] as const),
         ]),
       ]),
     );

@@ -89,10 +89,24 @@ test("equal tables are stored once, and so are integrations of which the same is
   expect(keptJson(byId)).toEqual({
     tables: [[{ as: "hashed", by: "SchemaConfig/pii", since: monday, columns: ["email", "phone"] }]],
     integrations: [
-      { ids: { a: identity, c: identity }, schemas: { public: { tables: [{ nodes: 0, names: ["0users"] }] } } },
-      { ids: { b: identity }, schemas: { public: { tables: [{ nodes: 0, names: ["0people"] }] } } },
+      { ids: { a: identity, c: identity }, schemas: { public: { names: ["0users"], nodes: [0] } } },
+      { ids: { b: identity }, schemas: { public: { names: ["0people"], nodes: [0] } } },
     ],
   });
+});
+
+test("each table of a schema has its own nodes, and those at the end with the same ones share a number", () => {
+  const [email, phone] = [[hashed("email")], [hashed("phone")]];
+  const tables = new Map([
+    ["a", email],
+    ["b", phone],
+    ["c", email],
+    ["d", email],
+  ]);
+  const kept = keptNow(undefined, new Map([["public", tables]]), { since: monday, isGivenUp: stays });
+  const json = keptJson(new Map([["8f1c", of(kept)]]));
+  expect(json.integrations[0]?.schemas).toEqual({ public: { names: ["0a", "0b", "0c", "0d"], nodes: [0, 1, 0] } });
+  expect(keptById(json).get("8f1c")).toEqual(of(kept));
 });
 
 test("a digest of names tells which one is new, and otherwise which ones may be", () => {
