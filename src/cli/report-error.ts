@@ -34,13 +34,14 @@ export function orIgnored(write: () => void): void {
   }
 }
 
-/** An error as a value, after printing it to stderr. */
+/** The same, after printing it to stderr. */
 export function printError(context: Context, error: unknown): CommandFailure {
   context.io.stderr(errorText(error, onStderr(context), (command) => commandLine(context, command)));
   return failureOf(error);
 }
 
-function failureOf(error: unknown): CommandFailure {
+/** An error as a value. */
+export function failureOf(error: unknown): CommandFailure {
   if (!(error instanceof DimsyncError)) return { code: "E_INTERNAL", message: "This is a bug in dimsync.", exit: 1, diagnostics: [] };
   const { code, message, exit } = error;
   return { code, message, exit, diagnostics: error instanceof ProblemsError ? error.diagnostics : [] };

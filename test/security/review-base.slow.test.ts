@@ -88,13 +88,16 @@ describe("a pull request that changes no file of the project", () => {
     const { commit, plan, comment } = await start();
     const before = service.requests.length;
     commit("docs", { "README.md": "text" });
-    expect(await plan("docs")).toEqual({ code: 0, output: expect.stringContaining("prod: no file of the project changed") });
+    expect(await plan("docs")).toEqual({
+      code: 0,
+      output: expect.stringContaining("prod: not compared, because no file of the project changed"),
+    });
     expect([service.requests.length, comment()]).toEqual([before, ""]);
     commit("docs", { "manifests/orders.yaml": ordersManifest("email: { hashed: false }") });
     expect(await plan("docs")).toEqual({ code: 0, output: expect.stringMatching(/^prod[: ]/mu) });
     commit("docs", { "manifests/orders.yaml": ordersManifest("email: { hashed: true }") });
     expect((await plan("docs")).code).toBe(0);
-    expect(comment()).toContain("## No changes for `prod`");
+    expect(comment()).toContain("## `prod`: not compared");
   });
 
   test.each<readonly [what: string, files: Readonly<Record<string, string>>]>([

@@ -10,4 +10,4 @@ export { projectGitState } from "./project-git.ts";
 export { type RunEnvironment, withReadRun, withReads } from "./run.ts";
 export { readSavedDocuments, readSavedPlan, savePlan } from "./saved-plan.ts";
 export { type CreatedStore, parseStore, type StoreChoice, storeNamed } from "./stores-records.ts";
-export { validateProject, validateProjects } from "./validate.ts";
+export { validateProjects } from "./validate.ts";

@@ -1,4 +1,5 @@
 import { combineExits, type Exit } from "../base/model/exit.ts";
+import { findingsOf } from "../base/model/findings.ts";
 import { type Manifest, problemIn } from "../base/model/manifest.ts";
 import type { Validation } from "../base/model/plan.ts";
 import { type Diagnostic, diagnosticsIn, isError, type Problem, toDiagnostic } from "../base/model/problem.ts";
@@ -14,9 +15,12 @@ import { allowances, exemptionProblems, ignoredFileProblems, leftOutProblems } f
 import { projectGitState } from "./project-git.ts";
 import { catalogProblems } from "./review.ts";
 
-/** The same for several targets, as one document: what all of them have in common is in it once. */
-export async function validateProjects(projects: readonly Project[]): Promise<Validation> {
-  const validations = await Promise.all(projects.map((project) => validateProject(project)));
+/** The same for several targets, as one document: what all of them have in common is in it once. `baseOf`: see `validateProject`. */
+export async function validateProjects(
+  projects: readonly Project[],
+  baseOf: (project: Project) => Promise<BaseProject | undefined> = async () => undefined,
+): Promise<Validation> {
+  const validations = await Promise.all(projects.map(async (project) => validateProject(project, await baseOf(project))));
   const [first, ...others] = validations;
   if (first !== undefined && others.length === 0) return first;
   const targets = projects.map(({ settings: { target } }) => target);
@@ -28,13 +32,15 @@ export async function validateProjects(projects: readonly Project[]): Promise<Va
     if (group.length === projects.length) return diagnostic;
     return { ...diagnostic, message: `${diagnostic.message} Only in ${targetList(group.map(({ target }) => target))}.` };
   });
+  const given = validations.flatMap((validation) => [...findingsOf(validation, "loosened"), ...findingsOf(validation, "released")]);
+  const loosened = grouped(given, (finding) => JSON.stringify(finding)).map(([finding]) => finding);
   const placeOf = ({ place: { file, document } }: Pick<Manifest, "place">): string => `${file}#${document}`;
   return {
     kind: "Validation",
     targets,
     manifests: new Set(projects.flatMap(({ manifests, elsewhere }) => [...manifests, ...elsewhere].map(placeOf))).size,
     files: new Set(projects.flatMap(({ files }) => files)).size,
-    findings: sortDiagnostics(diagnostics),
+    findings: [...sortDiagnostics(diagnostics), ...loosened],
     exit: combineExits(validations.map(({ exit }) => exit)),
   };
 }

@@ -17,10 +17,10 @@ import { shellWord } from "../../core/base/text/shell.ts";
 import type { Project } from "../../core/manifests/index.ts";
 import { listTargets } from "../../core/manifests/index.ts";
 import type { CiEnvironment } from "../../core/operations/forge/index.ts";
-import { applyAccount, planAccount, readSavedPlan, recordUnchanged } from "../../core/operations/index.ts";
+import { applyAccount, planAccount, readRecords, readSavedPlan, recordUnchanged } from "../../core/operations/index.ts";
 import { unchangedExit } from "../../core/plan/index.ts";
 import { type CiContext, type CiJob, endJob, type FailedTarget, isStep, jobDestinations, stdoutFormat, targetsOutput } from "./job.ts";
-import { commentResults } from "./provider.ts";
+import { type AppliedBefore, commentResults, failedTitle } from "./results.ts";
 
 /**
  * `dimsync ci apply [FILE]`: makes a plan of each target, shows it and applies exactly that plan,
@@ -41,6 +41,7 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
   const log = openLog(context, job);
   const documents: (Plan | Result)[] = [];
   const plans: Plan[] = [];
+  const before = new Map<string, AppliedBefore>();
   const failed: FailedTarget[] = [];
   const attempt = async (target: string, work: () => Promise<void>): Promise<void> => {
     await work().catch((error: unknown) => {
@@ -51,7 +52,13 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
     warnOfLocalRecords(context, job, project);
     const onDocument = (document: Plan | Result): void => void documents.push(document);
     await attempt(project.settings.target, () =>
-      applyTarget(context, project, { saved, log, onPlan: (plan) => void plans.push(plan), onDocument }),
+      applyTarget(context, project, {
+        saved,
+        log,
+        onRecords: (known) => void before.set(project.settings.target, known),
+        onPlan: (plan) => void plans.push(plan),
+        onDocument,
+      }),
     );
     if (failed.length > 0 || io.interrupted.aborted) break;
   }
@@ -60,11 +67,14 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
   await attempt("", () => log.end(documents));
   const code = await endJob(context, job, {
     documents,
-    failures: failed.map(({ failure }) => failure),
+    failures: failed.map(({ target, failure }) => ({
+      ...failure,
+      ...(target === "" ? {} : { title: failedTitle(target, plans, filePrefix(context)) }),
+    })),
     outputs: targetsOutput(job, projects),
     isSummarized: true,
   });
-  if (flags.comment !== false) await commentResults(job, { documents, plans, failed: withoutDocument, known, folder: cwd });
+  if (flags.comment !== false) await commentResults(job, { documents, plans, failed: withoutDocument, known, before, folder: cwd });
   return code;
 }
 
@@ -72,12 +82,17 @@ interface TargetApply {
   /** A plan that the user saved; undefined: make one. */
   readonly saved: Plan | undefined;
   readonly log: ApplyLog;
+  readonly onRecords: (known: AppliedBefore) => void;
   readonly onPlan: (plan: Plan) => void;
   /** Called with the result, or with a plan that has no changes or cannot be applied. */
   readonly onDocument: (document: Plan | Result) => void;
 }
 
-async function applyTarget(context: CiContext, project: Project, { saved, log, onPlan, onDocument }: TargetApply): Promise<void> {
+async function applyTarget(
+  context: CiContext,
+  project: Project,
+  { saved, log, onRecords, onPlan, onDocument }: TargetApply,
+): Promise<void> {
   const report = async (document: Plan | Result): Promise<void> => {
     onDocument(document);
     await log.document(document);
@@ -85,9 +100,12 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
   const failOn = failOnFlags(context.flags.failOn, "Plan");
   const plan =
     saved ??
-    (await ofTarget(context, project, (of, options, run) =>
-      planAccount(of, { ...options, failOn, isRecording: true, review: "after merge" }, run),
-    ));
+    (await ofTarget(context, project, async (of, options, run) => {
+      const records = await readRecords(of.settings, run);
+      const { commit, manifestDigest } = records.appliedCommit ?? {};
+      onRecords({ commit, isSame: manifestDigest === of.manifestDigest() });
+      return await planAccount(of, { ...options, failOn, isRecording: true, review: "after merge" }, { ...run, records });
+    }));
   const hasWork = plan.steps.some(({ standing }) => standing === "ready" || standing === "waits" || standing === "held");
   if (saved === undefined && (plan.exit.code !== 0 || !hasWork)) {
     if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));

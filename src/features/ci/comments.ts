@@ -8,6 +8,12 @@ interface Comment {
   readonly body: string;
 }
 
+interface RequestState {
+  /** The commit that it would merge now; undefined if the forge does not say. */
+  readonly head: string | undefined;
+  readonly isMerged: boolean;
+}
+
 /** The comments of one pull or merge request. */
 export interface Comments {
   /** Those of the token's own user, from the oldest to the newest: others could copy the marker. */
@@ -16,8 +22,7 @@ export interface Comments {
   readonly create: (body: string, isCreated: () => Promise<boolean>) => Promise<void>;
   readonly update: (id: string, body: string) => Promise<void>;
   readonly remove: (id: string) => Promise<void>;
-  /** The commit that the request would merge now; undefined if the forge does not say. */
-  readonly head: () => Promise<string | undefined>;
+  readonly request: () => Promise<RequestState>;
 }
 
 // All targets of a pull request share one comment, with a section for each. The jobs of a matrix write it at the

@@ -33,9 +33,10 @@ export function pullRequestComments(rest: Rest, repository: string, number: stri
         .filter(isObject)
         .filter(await isOwn())
         .map((comment) => ({ id: String(own(comment, "id")), body: String(own(comment, "body") ?? "") })),
-    head: async () => {
-      const sha = memberAt(await rest.call("GET", `/repos/${repository}/pulls/${number}`), "head", "sha");
-      return typeof sha === "string" ? sha : undefined;
+    request: async () => {
+      const pull = await rest.call("GET", `/repos/${repository}/pulls/${number}`);
+      const sha = memberAt(pull, "head", "sha");
+      return { head: typeof sha === "string" ? sha : undefined, isMerged: typeof memberAt(pull, "merged_at") === "string" };
     },
     create: async (body, isCreated) => void (await rest.call("POST", `${base}/${number}/comments`, { body: { body }, isCreated })),
     update: async (id, body) => void (await rest.call("PATCH", `${base}/comments/${id}`, { body: { body } })),

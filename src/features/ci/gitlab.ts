@@ -30,10 +30,10 @@ export function mergeRequestComments(rest: Rest, project: string, iid: string): 
         .filter(isObject)
         .filter(await isOwn())
         .map((note) => ({ id: String(own(note, "id")), body: String(own(note, "body") ?? "") })),
-    head: async () => {
+    request: async () => {
       const found = await rest.call("GET", request);
       const sha = memberAt(found, "sha");
-      return typeof sha === "string" ? sha : undefined;
+      return { head: typeof sha === "string" ? sha : undefined, isMerged: memberAt(found, "state") === "merged" };
     },
     create: async (body, isCreated) => void (await rest.call("POST", base, { body: { body }, isCreated })),
     update: async (id, body) => void (await rest.call("PUT", `${base}/${id}`, { body: { body } })),

@@ -8,6 +8,7 @@ import { DimsyncError } from "../../core/base/model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../core/base/model/exit.ts";
 import { defined } from "../../core/base/model/json/json.ts";
 import type { Environment } from "../../core/base/model/settings/env.ts";
+import { visible } from "../../core/base/text/control-characters.ts";
 import { joinParts } from "../../core/base/text/lists.ts";
 import { type Write, writeCommands } from "../../core/base/text/workflow-commands.ts";
 import type { Project } from "../../core/manifests/index.ts";
@@ -72,8 +73,18 @@ interface JobReport {
   readonly planFile?: string;
   /** Whether the summary already has the documents. */
   readonly isSummarized?: boolean;
+  /** What else the step says. */
+  readonly notes?: readonly StepNote[];
   /** What `touchedLines` returned, if it was asked before. */
   readonly touched?: Touched;
+}
+
+/** What a step says that is in no document. */
+export interface StepNote {
+  /** Markdown. */
+  readonly text: string;
+  /** For the output `summary_line`. */
+  readonly line: string;
 }
 
 type Touched = Pick<RenderOptions, "touches">;
@@ -84,7 +95,7 @@ type Touched = Pick<RenderOptions, "touches">;
  */
 export async function endJob(context: CiContext, job: CiJob, report: JobReport): Promise<ExitCode> {
   const { io } = context;
-  const { documents, failures, planFile, isSummarized = false } = report;
+  const { documents, failures, planFile, isSummarized = false, notes = [] } = report;
   const ofFailures = failures.map(({ exit, code }): Exit => ({ code: exit, reasons: [code] }));
   const all = combineExits([...documents.map(({ exit }) => exit), ...ofFailures]);
   const code = io.interrupted.aborted ? 130 : all.code;
@@ -92,8 +103,11 @@ export async function endJob(context: CiContext, job: CiJob, report: JobReport):
   const places = { filePrefix: filePrefix(context), ...(report.touched ?? (await touchedLines(context, job, report))) };
   const failed = failures.map((failure) => failurePieces(failure, places));
   const pieces = stepPieces(io.env, documents, { ...defined({ planFile }), filePrefix: filePrefix(context) });
-  const summary = joinParts([isSummarized ? "" : pieces.summary, ...failed.map((one) => one.summary)], "\n");
-  const lines = [pieces.outputs["summary_line"] ?? "", ...failed.map(({ line }) => line)];
+  const summary = joinParts(
+    [isSummarized ? "" : pieces.summary, ...notes.map(({ text }) => text), ...failed.map((one) => one.summary)],
+    "\n",
+  );
+  const lines = [pieces.outputs["summary_line"] ?? "", ...notes.map(({ line }) => visible(line)), ...failed.map(({ line }) => line)];
   const outputs = { ...pieces.outputs, exit_code: String(code), summary_line: joinParts(lines, " · "), ...report.outputs };
   const write = (): void => writeGithubStep(io.env, { summary, outputs });
   if (failures.length > 0) orIgnored(write);

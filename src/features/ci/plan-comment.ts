@@ -1,13 +1,13 @@
-import { failureReasons } from "../../cli/github-outputs.ts";
+import { type CommandFailure, failureReasons } from "../../cli/github-outputs.ts";
+import { loosenedOf } from "../../core/base/model/findings.ts";
 import { defined } from "../../core/base/model/json/json.ts";
 import type { Finding, Plan, Result } from "../../core/base/model/plan.ts";
+import { enumerate } from "../../core/base/text/describe.ts";
 import { moreOf } from "../../core/base/text/lists.ts";
 import { cutMiddle } from "../../core/base/text/values.ts";
 import type { RenderOptions } from "../../core/render/index.ts";
 import { isEmpty, summaryLine, targetPlace } from "../../core/render/index.ts";
 import { code, details, prose, renderMarkdown } from "../../core/render/markdown/index.ts";
-import type { TargetSection } from "./comments.ts";
-import type { FailedTarget } from "./job.ts";
 
 /** What a comment says about a target. */
 interface SectionContent {
@@ -36,37 +36,43 @@ export function planSection({ git, ...given }: Plan, { room, touches, head, file
 
 interface ResultOptions extends Placed {
   readonly room: number;
-  /** What the plan said that the manifests give up since the commit that was applied last. */
-  readonly loosened: readonly Finding[];
+  /** The plan that was applied, if any: what it changed, and what it said that the manifests give up since the commit that was applied last. */
+  readonly applied: Plan | undefined;
+  /** What the run is about, such as "#6" and "#7". */
+  readonly requests: readonly string[];
 }
 
 /** The section of what apply did after the merge, or of the plan that it did not apply. */
-export function resultSection(document: Plan | Result, { room, loosened, filePrefix }: ResultOptions): SectionContent {
-  const given = loosened.slice(0, mostLoosened).map(({ address = "", rule }) => `- ${code(cutMiddle(address, 120))} ${code(rule)}`);
-  const more = loosened.length > mostLoosened ? [`- … ${moreOf(loosened.length - mostLoosened, "change")}`] : [];
-  const title = `**Loosened since the commit that was applied last (${loosened.length}):**`;
-  const note = loosened.length === 0 ? "" : [title, "", ...given, ...more].join("\n");
-  const text = renderMarkdown(document, {
-    color: false,
-    verbose: false,
-    budget: room - note.length - 300,
-    ...defined({ filePrefix }),
-  }).trim();
+export function resultSection(document: Plan | Result, { room, applied, requests, filePrefix }: ResultOptions): SectionContent {
+  const isResult = document.kind === "Result";
+  const plan = isResult ? applied : undefined;
+  const notes = [loosenedNote(plan === undefined ? [] : loosenedOf(plan)), togetherNote(requests, isResult)].filter((text) => text !== "");
+  const left = room - notes.join("").length - 300;
+  const draw = (of: Plan | Result, budget: number): string =>
+    renderMarkdown(of, { color: false, verbose: false, budget, ...defined({ filePrefix }) }).trim();
+  const changes = plan === undefined ? [] : [details(prose(summaryLine(plan, filePrefix)), draw(plan, Math.floor(left / 2) - 200))];
   return {
-    text: note === "" ? text : `${text}\n\n${note}`,
-    isEmpty: document.kind !== "Result" && isEmpty(document) && document.exit.code === 0,
+    text: [draw(document, plan === undefined ? left : Math.floor(left / 2)), ...changes, ...notes].join("\n\n"),
+    isEmpty: !isResult && isEmpty(document) && document.exit.code === 0,
   };
 }
 
+function loosenedNote(loosened: readonly Finding[]): string {
+  if (loosened.length === 0) return "";
+  const given = loosened.slice(0, mostLoosened).map(({ address = "", rule }) => `- ${code(cutMiddle(address, 120))} ${code(rule)}`);
+  const more = loosened.length > mostLoosened ? [`- … ${moreOf(loosened.length - mostLoosened, "change")}`] : [];
+  return [`**Loosened since the commit that was applied last (${loosened.length}):**`, "", ...given, ...more].join("\n");
+}
+
+/** A reader of one request also sees what the others changed. */
+const togetherNote = (requests: readonly string[], isApplied: boolean): string =>
+  requests.length < 2 ? "" : `This run ${isApplied ? "applied" : "is for"} ${enumerate(requests, "and")} together.`;
+
 const mostLoosened = 10;
 
-/** The section of a target that could not be planned: why. */
-export const failedSection = (
-  what: "plan" | "result",
-  { target, failure }: FailedTarget,
-  { head, filePrefix }: Partial<Pick<SectionOptions, "head" | "filePrefix">>,
-): SectionContent => ({
-  text: [`## ${notMade(what, targetPlace(target, filePrefix))}`, ...failureReasons(failure), ...commitLines(head)].join("\n\n"),
+/** The section of a target that has no plan or result: why. `title`: as of `notMade`. */
+export const failedSection = (title: string, failure: CommandFailure, head?: string): SectionContent => ({
+  text: [`## ${title}`, ...failureReasons(failure), ...commitLines(head)].join("\n\n"),
   isEmpty: false,
 });
 
@@ -74,22 +80,16 @@ const commitLines = (head: string | undefined): readonly string[] => (head === u
 
 /** The section of a target that was not planned, because no file of the project changed. */
 export const unchangedSection = (target: string, { head, filePrefix }: Pick<SectionOptions, "head" | "filePrefix">): SectionContent => ({
-  text: `## No changes for ${code(cutMiddle(targetPlace(target, filePrefix), 80))}\n\n${head === undefined ? "The pull request changes no file of the project." : `Up to ${head.slice(0, 7)}, no file of the project changes.`}`,
+  text: [notComparedText(targetPlace(target, filePrefix)), ...commitLines(head)].join("\n\n"),
   isEmpty: true,
 });
 
-/** The section of a target after a run that failed before it planned any. */
-export const withdrawnSection = (
-  { target }: TargetSection,
-  { head, filePrefix }: Pick<SectionOptions, "head" | "filePrefix">,
-): TargetSection => ({
-  target,
-  text: [
-    `## ${notMade("plan", targetPlace(target, filePrefix))}`,
-    "The last run of `dimsync plan` failed before it made one.",
-    ...commitLines(head),
-  ].join("\n\n"),
-});
+/** Says of a target, in Markdown, that its account was not read. */
+export const notComparedText = (place: string): string =>
+  `## ${code(cutMiddle(place, 80))}: not compared\n\nNo file of the project changed, so there is no plan.`;
 
-/** "No plan for `deploy/eu, prod`", in Markdown. */
+/** "No plan for `deploy/eu, prod`", in Markdown. Without a result, apply may have sent something. */
 export const notMade = (what: "plan" | "result" | "drift report", place: string): string => `No ${what} for ${code(cutMiddle(place, 80))}`;
+
+/** The title of a target that apply did not get to. */
+export const notSent = (place: string): string => `Nothing was sent to ${code(cutMiddle(place, 80))}`;

@@ -5,38 +5,38 @@ import { withSignalsCaught } from "../../cli/io.ts";
 import { checkOutputs, checkWritable, filePrefix, writeDocuments } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
 import { loadOptions, loadProjects } from "../../cli/project.ts";
-import { printError } from "../../cli/report-error.ts";
+import { failureOf, printError } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
 import { extractBase, type ReviewBase } from "../../core/base/git/base.ts";
 import { DimsyncError, ProblemsError } from "../../core/base/model/errors.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
 import { canonicalJson, defined, type JsonValue } from "../../core/base/model/json/json.ts";
 import { toPointer } from "../../core/base/model/json/pointer.ts";
-import type { Plan, Validation } from "../../core/base/model/plan.ts";
+import type { Plan } from "../../core/base/model/plan.ts";
 import type { Problem } from "../../core/base/model/problem.ts";
 import type { Project } from "../../core/manifests/index.ts";
 import { listTargets, loadSettings, shownPath } from "../../core/manifests/index.ts";
-import { atBase, planAccount, savePlan, validateProject } from "../../core/operations/index.ts";
+import { atBase, planAccount, savePlan, validateProjects } from "../../core/operations/index.ts";
 import type { FailOn } from "../../core/plan/index.ts";
 import { refuseTrackedState } from "../../core/records/index.ts";
 import { targetPlace } from "../../core/render/index.ts";
 import { isProjectChanged } from "./changed-files.ts";
-import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, targetsOutput, touchedLines } from "./job.ts";
-import { notMade } from "./plan-comment.ts";
+import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, type StepNote, targetsOutput, touchedLines } from "./job.ts";
+import { notComparedText, notMade } from "./plan-comment.ts";
 import { commentPlans, type PlannedTargets, withdrawComments } from "./provider.ts";
 
 /** `dimsync ci plan`: plans each target, and comments on the pull request. */
 export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode> {
   const { io, flags, cwd } = context;
   if (job.environment.isRestricted && !(await hasKey(context))) {
-    say(io, "A pull request from a fork or from Dependabot has no secrets, so dimsync only validates its manifests.");
+    say(io, `${noSecrets} ${onlyValidated}`);
     return await validateJob(context, job, []);
   }
   const otherBranch = wrongTarget(job);
   if (otherBranch !== undefined) return await validateJob(context, job, [printError(context, otherBranch)]);
   const isCommented = flags.comment !== false;
   const planned = await planTargets(context, job).catch(async (error: unknown) => {
-    if (isCommented) await withdrawComments(job, flags.target);
+    if (isCommented && !io.interrupted.aborted) await withdrawComments(job, flags.target, failureOf(error));
     throw error;
   });
   const { plans, failed, projects } = planned;
@@ -51,13 +51,18 @@ export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode>
     failures,
     touched,
     outputs: targetsOutput(job, projects),
+    notes: planned.unchanged.map((target) => notCompared(targetPlace(target, filePrefix(context)))),
     ...(planFile === undefined ? {} : { planFile }),
   });
   if (isCommented) await commentPlans(job, { ...planned, ...touched });
   return code;
 }
 
+/** Says in the step of a target that its account was not read. */
+const notCompared = (place: string): StepNote => ({ line: `${place}: not compared`, text: `${notComparedText(place)}\n` });
+
 interface Planned extends PlannedTargets {
+  readonly unchanged: readonly string[];
   readonly projects: readonly Project[];
 }
 
@@ -78,7 +83,8 @@ async function planTargets(context: CiContext, job: CiJob): Promise<Planned> {
   const known = await listTargets(loadOptions(context, []));
   const plans = made.flatMap(({ document }) => document ?? []);
   const unchanged = made.flatMap(({ project, document }) => (document === undefined ? [project.settings.target] : []));
-  for (const target of unchanged) say(context.io, `${target}: no file of the project changed, so there is no plan.`);
+  for (const target of unchanged)
+    say(context.io, `${targetPlace(target, filePrefix(context))}: not compared, because no file of the project changed.`);
   return { plans, failed, projects, known, unchanged };
 }
 
@@ -134,6 +140,9 @@ function wrongTarget({ environment: { targetBranch, appliedBranch } }: CiJob): D
   );
 }
 
+const noSecrets = "A pull request from a fork or from Dependabot has no secrets.";
+const onlyValidated = "The manifests are only validated: nothing is compared with the account.";
+
 /** Only validates, without any key. `failures`: why there is no plan, if that is a failure. */
 async function validateJob(context: CiContext, job: CiJob, failures: readonly CommandFailure[]): Promise<ExitCode> {
   checkOutputs(context);
@@ -141,11 +150,12 @@ async function validateJob(context: CiContext, job: CiJob, failures: readonly Co
   for (const { settings } of projects) await refuseTrackedState(settings.folder, job.env);
   // A fork brings no secret, and git needs none to read the base.
   const base = job.environment.isRestricted ? await job.base() : undefined;
-  const documents: Validation[] = [];
-  for (const project of projects) documents.push(await validateProject(project, base && (await baseOfTarget(context, project, base))));
+  const documents = [await validateProjects(projects, async (project) => base && (await baseOfTarget(context, project, base)))];
   const touched = await touchedLines(context, job, { documents, failures });
+  const notes =
+    failures.length > 0 ? [] : [{ line: "not compared with the account", text: `## Not compared with the account\n\n${noSecrets}\n` }];
   await writeDocuments(context, jobDestinations(context, job), documents, touched);
-  const code = await endJob(context, job, { documents, failures: failures.map((one) => ({ ...one, title: "No plan" })), touched });
+  const code = await endJob(context, job, { documents, failures: failures.map((one) => ({ ...one, title: "No plan" })), touched, notes });
   const failed = projects.flatMap(({ settings: { target } }) => failures.map((failure) => ({ target, failure })));
   if (failed.length > 0 && context.flags.comment !== false)
     await commentPlans(job, { plans: [], failed, known: await listTargets(loadOptions(context, [])) });

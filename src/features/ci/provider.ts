@@ -1,13 +1,13 @@
-import { gitText } from "../../core/base/git/process.ts";
+import type { CommandFailure } from "../../cli/github-outputs.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
-import { loosenedOf } from "../../core/base/model/findings.ts";
 import { defined } from "../../core/base/model/json/json.ts";
-import type { Plan, Result } from "../../core/base/model/plan.ts";
+import type { Plan } from "../../core/base/model/plan.ts";
 import { visible } from "../../core/base/text/control-characters.ts";
 import { workflowCommand, writeCommands } from "../../core/base/text/workflow-commands.ts";
 import type { Rest } from "../../core/operations/forge/index.ts";
 import { openProvider } from "../../core/operations/forge/index.ts";
 import type { RenderOptions } from "../../core/render/index.ts";
+import { targetPlace } from "../../core/render/index.ts";
 import {
   type CommentOptions,
   type Comments,
@@ -18,11 +18,11 @@ import {
   upsertComment,
 } from "./comments.ts";
 import { driftLinks } from "./drift-links.ts";
-import { githubIssues, mergedPullRequests, pullRequestComments } from "./github.ts";
-import { gitlabIssues, mergedMergeRequests, mergeRequestComments } from "./gitlab.ts";
+import { githubIssues, pullRequestComments } from "./github.ts";
+import { gitlabIssues, mergeRequestComments } from "./gitlab.ts";
 import { upsertDriftIssue } from "./issues.ts";
 import type { CiJob, FailedTarget } from "./job.ts";
-import { failedSection, planSection, resultSection, unchangedSection, withdrawnSection } from "./plan-comment.ts";
+import { failedSection, notMade, planSection, unchangedSection } from "./plan-comment.ts";
 
 /** The label of drift issues, by which they are found. */
 const driftLabel = "dimsync-drift";
@@ -42,8 +42,11 @@ export interface PlannedTargets {
 /** The targets that share the room of a comment equally. */
 const mostWithRoom = 8;
 
+/** The characters that a section may take. The rest is for the markers and the footer; the author of a pull request names its targets. */
+export const roomOf = (targets: readonly string[]): number => Math.floor((mostCharacters - 1000) / Math.min(targets.length, mostWithRoom));
+
 /** Longer than a job needs between reading a comment and writing it. */
-const recheckMs = 700;
+export const recheckMs = 700;
 
 /**
  * Puts each plan into its section of the comment on the pull or merge request, and why there is none for the other targets. Throws
@@ -53,13 +56,15 @@ export async function commentPlans(job: CiJob, { plans, failed, unchanged = [], 
   const places = { head: job.environment.head, filePrefix: prefixOf(job) };
   const targets = [...[...plans, ...failed].map(({ target }) => target), ...unchanged];
   const order = [...known, ...targets.filter((target) => !known.includes(target))];
-  // The rest is for the markers and the footer. The author of a pull request names its targets.
-  const room = Math.floor((mostCharacters - 1000) / Math.min(order.length, mostWithRoom));
+  const room = roomOf(order);
   await withComments(job, "The plan is in the log and the summary of this job, but not in a comment.", async (comments) => {
     const options = { ...commentOptions(job), recheckMs: order.length > targets.length ? recheckMs : undefined };
     const mine = [
       ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, { ...places, room, touches }) })),
-      ...failed.map((one) => ({ target: one.target, ...failedSection("plan", one, places) })),
+      ...failed.map((one) => ({
+        target: one.target,
+        ...failedSection(notMade("plan", targetPlace(one.target, places.filePrefix)), one.failure, places.head),
+      })),
       ...unchanged.map((target) => ({ target, ...unchangedSection(target, places) })),
     ];
     const outcome = await upsertComment(comments, options, (sections) => {
@@ -72,82 +77,24 @@ export async function commentPlans(job: CiJob, { plans, failed, unchanged = [], 
   });
 }
 
-/** What an apply did. */
-interface AppliedTargets {
-  readonly documents: readonly (Plan | Result)[];
-  /** Those that were applied. */
-  readonly plans: readonly Plan[];
-  readonly failed: readonly FailedTarget[];
-  /** All targets of the project, in its order. */
-  readonly known: readonly string[];
-  /** The folder of the project. */
-  readonly folder: string;
-}
-
-/**
- * Puts what apply did after a push into the comments on the pull requests that the push merged, in place of the plans.
- * Throws only E_INTERRUPTED.
- */
-export async function commentResults(job: CiJob, { documents, plans, failed, known, folder }: AppliedTargets): Promise<void> {
-  const rest = job.environment.isAppliedPush ? openJobProvider(job) : undefined;
-  if (rest === undefined) return;
-  const { provider, repository } = job.environment;
-  const room = Math.floor((mostCharacters - 1000) / Math.min(known.length, mostWithRoom));
-  const filePrefix = prefixOf(job);
-  const mine = [
-    ...documents.map((one) => {
-      const applied = plans.find(({ target }) => target === one.target);
-      return {
-        target: one.target,
-        ...resultSection(one, { room, filePrefix, loosened: one.kind === "Result" && applied !== undefined ? loosenedOf(applied) : [] }),
-      };
-    }),
-    ...failed.map((one) => ({ target: one.target, ...failedSection("result", one, { filePrefix }) })),
-  ];
-  const targets = mine.map(({ target }) => target);
-  await orWarn(job, "The result is in the log and the summary of this job, but not on the pull request.", async () => {
-    for (const number of await mergedRequests(job, rest, folder)) {
-      const comments = (provider === "github" ? pullRequestComments : mergeRequestComments)(rest, repository, number);
-      const outcome = await upsertComment(comments, { ...commentOptions(job), recheckMs }, (sections) => {
-        if (sections.length === 0 && mine.every(({ isEmpty }) => isEmpty)) return [];
-        return [...sections.filter(({ target }) => !targets.includes(target)), ...mine].sort(
-          (a, b) => known.indexOf(a.target) - known.indexOf(b.target),
-        );
-      });
-      job.log(`dimsync: result for ${visible(targets.join(", "))} on pull request ${number}: ${outcome}\n`);
-    }
-  });
-}
-
-/** A push merges few pull requests; more commits than this are not looked up. */
-const mostCommits = 20;
-
-/** The numbers of the pull requests that the push merged: a squash and a rebase make commits of their own, and one push can have several merges. */
-async function mergedRequests({ environment, env }: CiJob, rest: Rest, folder: string): Promise<readonly string[]> {
-  const { provider, repository, before } = environment;
-  const range = before === undefined ? ["--max-count=1", "HEAD"] : [`--max-count=${mostCommits}`, `${before}..HEAD`];
-  const commits = (await gitText({ folder, env }, ["rev-list", "--first-parent", ...range]).catch(() => "")).split("\n").filter(Boolean);
-  const merged = provider === "github" ? mergedPullRequests : mergedMergeRequests;
-  const numbers = new Set<string>();
-  for (const commit of commits) for (const number of await merged(rest, repository, commit)) numbers.add(number);
-  return [...numbers];
-}
-
 /**
  * Replaces the plans of the targets in the comment after a run without a plan; without targets, those of all targets: an old plan
  * next to new manifests would mislead. Throws only E_INTERRUPTED.
  */
-export async function withdrawComments(job: CiJob, targets: readonly string[]): Promise<void> {
+export async function withdrawComments(job: CiJob, targets: readonly string[], failure: CommandFailure): Promise<void> {
   const isOld = ({ target }: TargetSection): boolean => targets.length === 0 || targets.includes(target);
   await withComments(job, "The comment still shows the plans of an earlier run.", async (comments) => {
     const options = { ...commentOptions(job), recheckMs: targets.length === 0 ? undefined : recheckMs };
     await upsertComment(comments, options, (sections) =>
-      sections.map((one) => (isOld(one) ? withdrawnSection(one, { head: job.environment.head, filePrefix: prefixOf(job) }) : one)),
+      sections.map((one) => {
+        const title = notMade("plan", targetPlace(one.target, prefixOf(job)));
+        return isOld(one) ? { target: one.target, ...failedSection(title, failure, job.environment.head) } : one;
+      }),
     );
   });
 }
 
-const commentOptions = (job: CiJob): Omit<CommentOptions, "recheckMs"> => ({
+export const commentOptions = (job: CiJob): Omit<CommentOptions, "recheckMs"> => ({
   marker: commentMarker(job.environment.folder),
   footer: footerOf(job),
   signal: job.signal,
@@ -179,15 +126,17 @@ export async function reportDrift(job: CiJob, reports: readonly Plan[], known: r
   return areReported;
 }
 
-/** Runs `work` with the comments of the pull or merge request, if the job may write there and the request has no newer commits. */
+/** Runs `work` with the comments of the pull or merge request, if the job may write there, and the request has no newer commits and no result of apply. */
 async function withComments(job: CiJob, consequence: string, work: (comments: Comments) => Promise<void>): Promise<void> {
   const comments = openComments(job);
   if (comments === undefined) return;
   await orWarn(job, consequence, async () => {
     const { head } = job.environment;
-    const now = head === undefined ? undefined : await comments.head();
-    if (now === undefined || now === head) return await work(comments);
-    job.log(`dimsync: the pull request is at ${visible(now.slice(0, 7))} now, so this job does not write its comment\n`);
+    const now = head === undefined ? undefined : await comments.request();
+    const isCurrent = now?.head === undefined || now.head === head;
+    if (isCurrent && now?.isMerged !== true) return await work(comments);
+    const state = isCurrent ? "merged" : `at ${visible(now?.head?.slice(0, 7) ?? "")} now`;
+    job.log(`dimsync: the ${requestWord(job)} is ${state}, so this job does not write its comment\n`);
   });
 }
 
@@ -200,7 +149,7 @@ function openComments(job: CiJob): Comments | undefined {
 }
 
 /** The REST interface of the job's provider; logs why there is none, if a token is missing. */
-function openJobProvider({ environment, env, signal, log }: CiJob): Rest | undefined {
+export function openJobProvider({ environment, env, signal, log }: CiJob): Rest | undefined {
   const { provider, token } = environment;
   if (provider !== "none" && token === undefined) {
     const [name, variable] = provider === "github" ? ["GitHub", "GITHUB_TOKEN"] : ["GitLab", "GITLAB_TOKEN"];
@@ -213,7 +162,7 @@ function openJobProvider({ environment, env, signal, log }: CiJob): Rest | undef
  * Logs a failure of the provider as a warning, which GitHub also shows as an annotation. Returns
  * whether there was none.
  */
-async function orWarn({ environment, log }: CiJob, consequence: string, work: () => Promise<void>): Promise<boolean> {
+export async function orWarn({ environment, log }: CiJob, consequence: string, work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
     return true;
@@ -227,8 +176,10 @@ async function orWarn({ environment, log }: CiJob, consequence: string, work: ()
   }
 }
 
+export const requestWord = ({ environment: { provider } }: CiJob): string => (provider === "gitlab" ? "merge request" : "pull request");
+
 /** From the root of the repository to the project: "" or "deploy/eu/". */
-const prefixOf = ({ environment: { folder } }: CiJob): string => (folder === "" ? "" : `${folder}/`);
+export const prefixOf = ({ environment: { folder } }: CiJob): string => (folder === "" ? "" : `${folder}/`);
 
 /** The last line of everything that a job writes. */
 const footerOf = ({ environment: { runUrl } }: CiJob): string =>

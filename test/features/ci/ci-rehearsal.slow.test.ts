@@ -208,7 +208,7 @@ describe("the three jobs", () => {
     repository.commit("dependabot", { "manifests/returns.yaml": returns });
     const run = await job({ way, task: "plan", branch: "dependabot", author: "Dependabot" });
     expect(run.code, run.log).toBe(0);
-    expect(run.summary).toContain("## Validation");
+    expect(run.summary).toMatch(/^## Validation[\s\S]*^## Not compared with the account$/mu);
     expect([github.calls, service.requests]).toEqual([[], []]);
   });
 
@@ -239,6 +239,10 @@ describe("the three jobs", () => {
     repository.commit("docs", { "README.md": "text" });
     const run = await job({ way: "the workflows of init", task: "plan", branch: "docs" });
     expect([run.code, service.requests]).toEqual([0, []]);
+    expect([run.summary, run.outputs["summary_line"]]).toEqual([
+      expect.stringContaining("## `prod`: not compared\n"),
+      "prod: not compared",
+    ]);
   });
 
   test("the plan job of init runs in the folder of its project, only for changes there", async () => {
@@ -248,7 +252,10 @@ describe("the three jobs", () => {
     repository.commit("docs", { "manifests/other.yaml": "text" });
     repository.commit("feature", { "deploy/eu/manifests/orders.yaml": ordersManifest("email: { hashed: true }") });
     const inFolder = { way: "the workflows of init", task: "plan", folder: "deploy/eu" } as const;
-    expect(await job({ ...inFolder, branch: "docs" })).toMatchObject({ code: 0, summary: "" });
+    expect(await job({ ...inFolder, branch: "docs" })).toMatchObject({
+      code: 0,
+      summary: expect.stringContaining("## `deploy/eu, prod`: not compared"),
+    });
     const run = await job({ ...inFolder, branch: "feature" });
     expect(run.code, run.log).toBe(0);
     expect(run.summary).toContain("| hash | `customers.email` | `orders` | deploy/eu/manifests/orders.yaml:11 |");

@@ -235,10 +235,21 @@ describe("the comment of the plans", () => {
     const git = { commit: "c".repeat(40), dirty: false };
     await commentPlans(jobOf(github, [], now), { plans: [planned("a", { git })], failed: [], known: ["a"] });
     await commentPlans(jobOf(github, log, old), { plans: [plan({ target: "a" })], failed: [], known: ["a"] });
-    await withdrawComments(jobOf(github, log, old), []);
+    await withdrawComments(jobOf(github, log, old), [], failure);
     expect(outline(github)).toEqual([["## `a`: 1 change, which protects"]]);
     expect(bodies(github)?.[0]).toContain("Commit bbbbbbb.");
     expect(log).toEqual(Array(2).fill("dimsync: the pull request is at bbbbbbb now, so this job does not write its comment\n"));
+  });
+
+  test("keeps the result of apply after the merge, whatever old job plans again", async () => {
+    const github = await startGithub();
+    const [head, log]: [string, string[]] = ["b".repeat(40), []];
+    github.head = head;
+    await commentPlans(jobOf(github, [], head), { plans: [planned("a")], failed: [], known: ["a"] });
+    github.isMerged = true;
+    await commentPlans(jobOf(github, log, head), { plans: [plan({ target: "a" })], failed: [], known: ["a"] });
+    expect(outline(github)).toEqual([["## `a`: 1 change, which protects"]]);
+    expect(log).toEqual(["dimsync: the pull request is merged, so this job does not write its comment\n"]);
   });
 
   test("loses the section of a target that the project no longer has", async () => {
@@ -252,7 +263,7 @@ describe("the comment of the plans", () => {
     const github = await startGithub();
     const known = ["a", "b"];
     await commentPlans(jobOf(github), { plans: [planned("a"), planned("b")], failed: [], known });
-    await withdrawComments(jobOf(github), ["a"]);
+    await withdrawComments(jobOf(github), ["a"], failure);
     expect(outline(github)?.[0]).toEqual(["## No plan for `a`", "## `b`: 1 change, which protects"]);
     await commentPlans(jobOf(github), { plans: [planned("a")], failed: [{ target: "b", failure }], known });
     expect(outline(github)?.[0]).toEqual(["## `a`: 1 change, which protects", "## No plan for `b`"]);

@@ -27,6 +27,8 @@ export interface GithubStandIn {
   login: string | undefined;
   /** The last commit of each pull request; undefined: GitHub does not say. */
   head: string | undefined;
+  /** Whether the pull requests were merged. */
+  isMerged: boolean;
   readonly issues: StandInIssue[];
   /** The status of workflow runs by id. */
   readonly runs: Map<number, string>;
@@ -57,6 +59,7 @@ export async function startGithub(certificate?: { readonly cert: string; readonl
     comments: new Map<number, StandInComment[]>(),
     login: "github-actions[bot]",
     head: undefined,
+    isMerged: false,
     issues: [] as StandInIssue[],
     runs: new Map<number, string>(),
     merged: new Map<string, number>(),
@@ -104,7 +107,8 @@ async function answer(github: GithubStandIn, request: IncomingMessage, response:
     return paged(number === undefined ? [open] : [open, { number, merged_at: "2026-01-01T00:00:00Z" }]);
   }
   if (call === "POST /graphql") return reply(200, { data: { viewer: { login: github.login } } });
-  if (/^GET \/repos\/example\/data\/pulls\/\d+$/u.test(call)) return reply(200, { head: { sha: github.head } });
+  if (/^GET \/repos\/example\/data\/pulls\/\d+$/u.test(call))
+    return reply(200, { head: { sha: github.head }, merged_at: github.isMerged ? "2026-01-01T00:00:00Z" : null });
   const user = { login: github.login ?? "github-actions[bot]" };
   const [, comments, comment, issue] =
     /^\/repos\/example\/data\/issues(?:\/(\d+)\/comments|\/comments\/(\d+)|\/(\d+))?$/u.exec(url.pathname) ?? [];

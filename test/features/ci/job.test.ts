@@ -34,11 +34,18 @@ async function appliedProject(github?: GithubStandIn) {
     git(folder, "commit", "--quiet", "--allow-empty", "--message", message);
     return git(folder, "rev-parse", "HEAD");
   };
-  const apply = async (before?: string) => {
+  const apply = async (before?: string, sha?: string) => {
     const event = join(writeProject({ "event.json": JSON.stringify({ before, repository: { default_branch: "main" } }) }), "event.json");
     const job = { GITHUB_ACTIONS: "true", GITHUB_EVENT_NAME: "push", GITHUB_REPOSITORY: "example/data", GITHUB_REF: "refs/heads/main" };
     const forge = github === undefined ? {} : { GITHUB_API_URL: github.url, GITHUB_TOKEN: githubToken };
-    return await runCommand(["ci", "apply"], folder, { ...gitEnv, ...job, ...forge, GITHUB_EVENT_PATH: event, DIMSYNC_API_KEY: "key" });
+    return await runCommand(["ci", "apply"], folder, {
+      ...gitEnv,
+      ...job,
+      ...forge,
+      GITHUB_EVENT_PATH: event,
+      DIMSYNC_API_KEY: "key",
+      ...(sha === undefined ? {} : { GITHUB_SHA: sha }),
+    });
   };
   git(folder, "init", "--quiet", "--initial-branch=main");
   const email = () => service.state().integrations[0]?.schemas["public"]?.tables["customers"]?.columns["email"];
@@ -62,9 +69,9 @@ test("a push that changes no file of the project undoes drift, too", async () =>
   expect(email()?.hashed).toBe(true);
 });
 
-test("the result is on each pull request that the push merged, and says why there is none", async () => {
+test("the result is on each pull request that the push merged", async () => {
   const github = await startGithub();
-  const { service, folder, commit, apply, email } = await appliedProject(github);
+  const { commit, apply, email } = await appliedProject(github);
   const before = commit("start");
   github.merged.set(commit("one"), 7).set(commit("two"), 8).set(before, 6);
   const { code, stderr } = await apply(before);
@@ -77,12 +84,90 @@ test("the result is on each pull request that the push merged, and says why ther
   github.merged.set(last, 9);
   expect((await apply(last)).code).toBe(0);
   expect(bodyOf(9)).toBeUndefined();
-  // A run without a result says why.
+});
+
+/** The project, applied once, with `push`: commits columns to hash, and says the commits before and after. */
+async function mergedProject() {
+  const github = await startGithub();
+  const project = await appliedProject(github);
+  project.commit("start");
+  expect((await project.apply()).code).toBe(0);
+  const push = (request: number, column: string) => {
+    writeFileSync(join(project.folder, `manifests/${column}.yaml`), hashes(column, request));
+    const before = git(project.folder, "rev-parse", "HEAD");
+    const commit = project.commit(`Hash ${column} (#${request})`);
+    github.merged.set(commit, request);
+    return { before, commit };
+  };
+  const bodyOf = (request: number) => github.comments.get(request)?.map(({ body }) => body)[0] ?? "";
+  return { ...project, github, push, bodyOf };
+}
+
+const hashes = (column: string, priority: number): string =>
+  `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: ${column.replaceAll("_", "-")} }
+spec: { integration: orders, priority: ${priority}, schemas: { public: { tables: { customers: { columns: { ${column}: { hashed: true } } } } } } }
+`;
+
+test("a squash merge has its result on its pull request, with the columns that changed, and again only if the next run does more", async () => {
+  const { push, apply, bodyOf, github } = await mergedProject();
+  const { before, commit } = push(7, "phone");
+  expect((await apply(before, commit)).code).toBe(0);
+  expect(bodyOf(7)).toContain("\n## Apply on `prod`: 1 done\n");
+  expect(bodyOf(7)).toMatch(
+    /<details><summary>prod: 1 change, which protects<\/summary>[\s\S]*`customers\.phone`[\s\S]*Commit [0-9a-f]{7}\./u,
+  );
+  expect(bodyOf(7)).not.toContain("together");
+  const written = bodyOf(7);
+  github.calls.length = 0;
+  expect((await apply(before, commit)).code, "the job runs again").toBe(0);
+  expect([bodyOf(7), github.calls.filter((call) => /^P/u.test(call) && !call.includes("graphql"))]).toEqual([written, []]);
+});
+
+test("two merges in one push are named in the result on both", async () => {
+  const { push, apply, bodyOf } = await mergedProject();
+  const { before } = push(7, "phone");
+  const { commit } = push(8, "city");
+  expect((await apply(before, commit)).code).toBe(0);
+  for (const number of [7, 8]) expect(bodyOf(number)).toMatch(/## Apply on `prod`: 1 done[\s\S]*This run applied #8 and #7 together\./u);
+});
+
+test("a pull request whose job failed or was replaced by a newer one gets the result of that one", async () => {
+  const { folder, push, apply, bodyOf } = await mergedProject();
+  const first = push(7, "phone");
+  await runCommand(["records", "lock", "--reason", "maintenance"], folder, gitEnv);
+  expect((await apply(first.before, first.commit)).code).toBe(6);
+  expect(bodyOf(7)).toMatch(/## No result for `prod`\n\n`E_LOCKED`: .*maintenance/u);
+  await runCommand(["records", "unlock"], folder, gitEnv);
+  const second = push(8, "city");
+  expect((await apply(second.before, second.commit)).code).toBe(0);
+  for (const number of [7, 8]) expect(bodyOf(number)).toContain("## Apply on `prod`: 1 done");
+});
+
+test("an old job that runs again leaves the results of later merges as they are", async () => {
+  const { service, push, apply, bodyOf, email } = await mergedProject();
+  const first = push(7, "phone");
+  await apply(first.before, first.commit);
+  const second = push(8, "city");
+  await apply(second.before, second.commit);
+  const written = [bodyOf(7), bodyOf(8)];
+  expect((await apply(first.before, first.commit)).code).toBe(0);
+  expect([bodyOf(7), bodyOf(8)]).toEqual(written);
   service.mutate(({ integrations: [orders] }) => {
     const column = orders?.schemas["public"]?.tables["customers"]?.columns["email"];
     if (column !== undefined) column.hashed = false;
   });
-  await runCommand(["records", "lock", "--reason", "maintenance"], folder, gitEnv);
-  expect((await apply(before)).code).toBe(6);
-  expect(bodyOf(8)).toEqual([expect.stringMatching(/## No result for `prod`\n\n`E_LOCKED`: .*maintenance/u)]);
+  expect((await apply(first.before, first.commit)).code).toBe(0);
+  expect([email()?.hashed, bodyOf(7), bodyOf(8)], "also if it undoes drift").toEqual([true, ...written]);
+});
+
+test("a run without the key says on the pull request that nothing was sent", async () => {
+  const { folder, push, bodyOf, github } = await mergedProject();
+  const { before, commit } = push(7, "phone");
+  const event = join(writeProject({ "event.json": JSON.stringify({ before, repository: { default_branch: "main" } }) }), "event.json");
+  const job = { GITHUB_ACTIONS: "true", GITHUB_EVENT_NAME: "push", GITHUB_REPOSITORY: "example/data", GITHUB_REF: "refs/heads/main" };
+  const forge = { GITHUB_API_URL: github.url, GITHUB_TOKEN: githubToken, GITHUB_EVENT_PATH: event, GITHUB_SHA: commit };
+  expect((await runCommand(["ci", "apply"], folder, { ...gitEnv, ...job, ...forge, DIMSYNC_API_KEY: "" })).code).toBe(1);
+  expect(bodyOf(7)).toMatch(/## Nothing was sent to `prod`\n\n`E_SECRET_MISSING/u);
 });

@@ -23,6 +23,8 @@ export interface CiEnvironment {
   readonly appliedBranch: string | undefined;
   /** Whether the job is for a push to the branch that apply watches: what is checked out was reviewed. */
   readonly isAppliedPush: boolean;
+  /** The commit that the job is for, which an old job that runs again has not checked out; undefined if the job does not say it. */
+  readonly commit: string | undefined;
   /** The commit of that branch before such a push; undefined if the job does not say it. */
   readonly before: string | undefined;
   /**
@@ -58,6 +60,7 @@ export function readCiEnvironment(env: Environment, cwd: string): CiEnvironment 
     targetBranch: undefined,
     appliedBranch: filled(env["DIMSYNC_APPLIED_BRANCH"]),
     isAppliedPush: false,
+    commit: undefined,
     before: undefined,
     isRestricted: false,
     pushUrl: undefined,
@@ -88,6 +91,7 @@ function readGithub(env: Environment, cwd: string): CiEnvironment {
     targetBranch: isPullRequest ? (text(memberAt(pull, "base", "ref")) ?? filled(env["GITHUB_BASE_REF"])) : undefined,
     appliedBranch,
     isAppliedPush: env["GITHUB_EVENT_NAME"] === "push" && appliedBranch !== undefined && branchIn(env["GITHUB_REF"]) === appliedBranch,
+    commit: commitIn(env["GITHUB_SHA"]),
     before: commitIn(text(memberAt(event, "before"))),
     // The head repository is null if the fork was deleted. Dependabot's jobs only get the secrets
     // of Dependabot.
@@ -120,6 +124,7 @@ function readGitlab(env: Environment, cwd: string): CiEnvironment {
     targetBranch: isPullRequest ? filled(env["CI_MERGE_REQUEST_TARGET_BRANCH_NAME"]) : undefined,
     appliedBranch,
     isAppliedPush: env["CI_PIPELINE_SOURCE"] === "push" && branch !== undefined && branch === appliedBranch,
+    commit: commitIn(env["CI_COMMIT_SHA"]),
     before: commitIn(env["CI_COMMIT_BEFORE_SHA"]),
     isRestricted: isPullRequest && isFork,
     // The remote of the checkout has the job's own token, which may only read in most projects.

@@ -9,7 +9,7 @@ export const patternTexts = (patterns: Patterns | undefined): readonly string[] 
   (typeof patterns === "string" ? [patterns] : (patterns ?? [])).map((text) => text.replace(/^!/u, ""));
 
 /** A name that is unlikely to be in any pattern. */
-const unknown = "later";
+export const madeUpName = "later";
 
 export interface BothSides<T> {
   /** What is not the same on both sides. */
@@ -36,7 +36,7 @@ export function namesLike({ changed, all }: BothSides<string>, most: number): Na
       return forms.slice(0, mostForms).map((form) => ({ form, matches: compileGlob(form, true).matches }));
     });
   const [first, both] = [globsOf(changed), globsOf(all)];
-  const names = new Set([unknown]);
+  const names = new Set([madeUpName]);
   const add = (made: readonly string[]): void => {
     const added = made.filter((name) => name !== "" && !names.has(name));
     for (const name of added.slice(0, most - names.size)) names.add(name);

@@ -22,6 +22,7 @@ import {
 } from "../../kinds/index.ts";
 import type { ReviewedTree } from "./columns.ts";
 import type { Draft } from "./entry.ts";
+import { madeUpName } from "./later-names.ts";
 import { laterIntegrations, laterTree, type MadeUp, policiesOf, rulesOf, type Side, type Sides } from "./later-tree.ts";
 
 // What manifests give up of schemas, tables, columns and integrations that come later. Both sides are asked about the same
@@ -174,9 +175,11 @@ const laterDraft = ({ key, cause: { rule, place }, path, integration }: LaterLos
 /** "a later column such as `iban` in `public.orders`" */
 export function laterText(path: NodePath, integration: string | undefined): string {
   const [name = "", ...above] = [...path].filter((one) => one !== undefined).reverse();
-  const where = above.length === 0 ? "" : ` in ${visible(nodeText([...above].reverse()))}`;
-  const of = integration === undefined ? "" : ` of an integration such as ${visible(integration)}`;
-  return `a later ${levelNames[above.length] ?? "column"} such as ${visible(name)}${where}${of}`;
+  const isTold = (one: string | undefined): one is string => one !== undefined && one !== madeUpName;
+  const told = above.filter(isTold).reverse();
+  const where = told.length === 0 ? "" : ` in ${visible(nodeText(told))}`;
+  const of = isTold(integration) ? ` of an integration such as ${visible(integration)}` : "";
+  return `a later ${levelNames[above.length] ?? "column"}${isTold(name) ? ` such as ${visible(name)}` : ""}${where}${of}`;
 }
 
 const unmatchedOrder = ["enable", "ignore", "error", "disable"];
