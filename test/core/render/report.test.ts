@@ -119,6 +119,16 @@ describe("equal changes are one row", () => {
     );
   });
 
+  test("of a pull request are one row, also if someone changed something else in one of the integrations", () => {
+    const event = { actor: "dana@example.com", at: "2026-03-03T07:55:00Z", confidence: "likely", event: "changed", own: false } as const;
+    const own = { ...columns("city"), origin: "config", cause: rule } as const;
+    const items = [of("a", own), { ...of("b", own, { ...columns("email"), origin: "drift" }), attribution: event, liveName: "b" }];
+    expect(rowsOf(plan({ items, loosenedSince: "base" }))).toEqual([
+      "hash | users.city | a, b | rule pii: register 12",
+      "hash again | users.email | b | changed in the account",
+    ]);
+  });
+
   test("with the schema if there are several", () => {
     const other = { ...columns("email"), nodes: { sales: { users: ["email"] } } };
     expect(rowsOf(plan({ items: [of("a", columns("email"), other)] }))).toEqual(["hash | public.users.email, sales.users.email | a | "]);

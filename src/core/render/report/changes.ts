@@ -99,8 +99,8 @@ function schemaRows(items: readonly ReadyStep[], words: Words): readonly ChangeR
 }
 
 /** An event of the audit log shows that someone changed the account, whatever was applied before. */
-const wordsOfChange = (item: ReadyStep, { attribution, origin }: Pick<ChangeFacts, "attribution" | "origin">, words: Words): Words =>
-  words.isReview === true && origin !== "new" && (item.attribution !== undefined || attribution !== undefined)
+const wordsOfChange = (item: ReadyStep, change: Pick<ChangeFacts, "attribution" | "origin">, words: Words): Words =>
+  words.isReview === true && isOutside(change) && (item.attribution !== undefined || change.attribution !== undefined)
     ? { ...words, isReview: false }
     : words;
 
