@@ -55,7 +55,7 @@ function verdictText({ exemption, approvedBy, expires, breaks }: RegisterRow): s
 
 /** The columns of an integration, or of several. What matters most is first, because a narrow terminal leaves out the last ones. */
 const columnTable = (rows: readonly RegisterRow[]): Table => ({
-  heads: ["Column", "State", "Policy", "Label", "Decided by", "Destination"],
+  heads: ["Column", "State", kindNames.policy, "Label", "Decided by", "Destination"],
   rows: rows.map((row) => [
     [code(sourcePath(row))],
     [stateSpan(row)],
