@@ -42,12 +42,11 @@ export async function executeRounds(first: WriteRun, plan: Plan, { secrets, endi
   };
   const records = gatherIntents(first.writer.records);
   const auditLog = once(() => newestEntries(first.writer.reads));
-  const stopped = (): boolean => first.signal.aborted;
   for (;;) {
     const execution: Execution = { run, records, secrets, auditLog, endings: plans.length === 1 ? endings : new Map(), remember };
     const progressed = outcomes.add(readySteps(current), await execute(readySteps(current), execution));
     throwIfUnsent(run);
-    if (stopped()) break;
+    if (first.signal.aborted) break;
     const stale = isSaved ? [] : outcomes.takeStale();
     const waiting = new Set([...stepsOf(current, "waits"), ...stale].map(({ address }) => address));
     if (waiting.size === 0) break;

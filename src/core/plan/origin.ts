@@ -1,4 +1,3 @@
-import type { Address } from "../base/model/address.ts";
 import { locatedCause } from "../base/model/cause.ts";
 import { eachChange, withTraces } from "../base/model/changes.ts";
 import { canonicalJson, defined } from "../base/model/json/json.ts";
@@ -145,11 +144,7 @@ const withOneOrigin = (item: DraftItem, origin: Origin): DraftItem => ({
   changes: item.changes.map((entry) => ({ ...entry, origin })),
 });
 
-type StepKey = Pick<DraftItem, "verb" | "address" | "naturalKey">;
-
-const stepOf = ({ verb, address, naturalKey }: StepKey): string => `${verb} ${resourcePart(address)} ${canonicalJson(naturalKey ?? null)}`;
-
-const resourcePart = (address: Address): string => (address.includes("#") ? address.slice(address.indexOf("#")) : "");
+const stepOf = ({ verb, naturalKey }: Pick<DraftItem, "verb" | "naturalKey">): string => `${verb} ${canonicalJson(naturalKey ?? null)}`;
 
 /** The desired value of each path that differs, as canonical JSON. */
 function desiredValues({ items, manual }: DiffResult): ReadonlyMap<Pointer, string> {

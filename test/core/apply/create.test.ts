@@ -62,6 +62,13 @@ describe("the response to a create", () => {
   });
 });
 
+it("a create that is refused is not looked for afterwards", async () => {
+  const at = await scene(integrationManifest("returns"), { service: { faults: ["POST /v1/integrations$=status:422"] } });
+  const { code, result } = await at.apply();
+  expect([code, Object.values(endings(result))]).toEqual([4, ["failed E_SERVICE_STATUS"]]);
+  expect(at.service.requests.at(-1)?.method).toBe("POST");
+});
+
 describe("a create whose response is lost", () => {
   it("while someone creates the same object: unknown, with both ids, and never a third one", async () => {
     let double = (): void => undefined;

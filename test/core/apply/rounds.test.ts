@@ -7,18 +7,18 @@ import type { RunEnvironment } from "../../../src/core/operations/run.ts";
 import { loadProject } from "../../../src/index.ts";
 import { outcomes, stepsFrom } from "../../support/steps.ts";
 import { expectNothingTwice, overtakenManifests } from "../records/overtaken.ts";
-import { assetManifest, endings, ordersManifest, type Scene, scene, tagManifest, together } from "./scene.ts";
+import { assetManifest, endings, integrationManifest, ordersManifest, type Scene, scene, tagManifest, together } from "./scene.ts";
 
-type AroundOptions = ApplyAccountOptions & Pick<RunEnvironment, "onProgress" | "clock">;
+type AroundOptions = ApplyAccountOptions & Pick<RunEnvironment, "onProgress" | "clock"> & Partial<Pick<RunEnvironment, "signal">>;
 
 /** Applies, and calls `between` when the plan is made and nothing is written yet. */
-async function applyAround(at: Scene, between: () => Promise<unknown>, { onProgress, clock, ...options }: AroundOptions = {}) {
+async function applyAround(at: Scene, between: () => Promise<unknown>, { onProgress, clock, signal, ...options }: AroundOptions = {}) {
   let isFirst = true;
   const beforeFirstWrite = async (): Promise<void> => {
     if (isFirst) await between();
     isFirst = false;
   };
-  const environment = { env: at.env, signal: new AbortController().signal, onProgress, clock };
+  const environment = { env: at.env, signal: signal ?? new AbortController().signal, onProgress, clock };
   return await applyAccount(await loadProject({ cwd: at.folder, env: at.env }), { ...options, beforeFirstWrite }, environment);
 }
 
@@ -69,6 +69,26 @@ it("no integration gets the tag if another run meanwhile binds the manifest to a
   const { result } = await applyAround(at, async () => expect((await at.run(["bind", "Integration/orders=b27d"])).code).toBe(0));
   const { "relate Tag/gold#8f1c": before, "relate Tag/gold#b27d": now } = endings(result);
   expect([before, now]).toEqual([undefined, undefined]);
+});
+
+it("an apply that cannot record anything says why, and has no result", async () => {
+  const at = await scene(manifests);
+  const lock = async () => expect((await at.run(["records", "lock", "--reason", "moving"])).code).toBe(0);
+  await expect(applyAround(at, lock)).rejects.toMatchObject({ code: "E_LOCKED", exit: 6 });
+  expect(at.writes()).toEqual([]);
+});
+
+it("an interrupted apply plans no further round", async () => {
+  const at = await scene(together(assetManifest(), integrationManifest("returns", { destination: "{ asset: archive }" })));
+  const stop = new AbortController();
+  const onProgress: RunEnvironment["onProgress"] = (event) =>
+    void (event.type === "step" && event.label.endsWith("done") && stop.abort(new Error("interrupted")));
+  const { result } = await applyAround(at, async () => undefined, { onProgress, signal: stop.signal });
+  expect([endings(result), result.findings, at.writes()]).toEqual([
+    { "create Asset/archive": "done", "create Integration/returns": "deferred E_STILL_WAITING" },
+    [],
+    ["POST /v1/assets"],
+  ]);
 });
 
 it("an item that changed meanwhile is in the result even if the next round cannot be planned", async () => {

@@ -234,6 +234,20 @@ describe("explain shows", () => {
     });
   });
 
+  test("that nobody has reviewed a column, if the schemas response has no columns", async () => {
+    const text =
+      "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec:\n  integration: Orders\n  unreviewed: disable\n";
+    const { run, service } = await start({ text, parts: { catalog: "catalog.yaml" }, options: { schemaForm: "snake" } });
+    expect((await run("catalog", "accept", "--all")).code).toBe(0);
+    service.mutate(({ integrations: [orders] }) => {
+      const columns = orders?.schemas["public"]?.tables["order_items"]?.columns;
+      Object.assign(columns ?? {}, { note: { nameInDestination: "note", enabled: true, hashed: false, isPrimaryKey: false } });
+    });
+    const { stdout } = await run("explain", "Schemas/Orders", "public.order_items.note");
+    expect(stdout).toMatch(/^unreviewed\.columns +enabled: false +decides enabled/mu);
+    expect(stdout).toContain("unread    the columns of 6 other tables; a plan may find more");
+  });
+
   test("that the config ignores a node", async () => {
     const ignore = [{ address: "SchemaConfig/orders", path: "/schemas/public/tables/users", reason: "theirs" }];
     const { run } = await start({ parts: { ignore } });

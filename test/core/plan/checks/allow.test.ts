@@ -13,7 +13,7 @@ test.each<[until: string, isCurrent: boolean, code: string | undefined]>([
   const entry: AllowEntry = { guard: "maxCreates", address: "Asset/*", reason: "DPIA-41", until, place };
   const { current, problems } = allowances([entry], "2026-11-23");
   expect(current).toEqual(isCurrent ? [entry] : []);
-  expect(problems.map((problem) => [problem.code, problem.place])).toEqual(
-    code === undefined ? [] : [[code, { ...place, pointer: "/allow/0/until" }]],
+  expect(problems.map((problem) => [problem.code, problem.place, /the guard \S+ for \S+/u.exec(problem.message)?.[0]])).toEqual(
+    code === undefined ? [] : [[code, { ...place, pointer: "/allow/0/until" }, "the guard maxCreates for Asset/*"]],
   );
 });

@@ -89,6 +89,12 @@ describe("guards", () => {
   const hashed = { schemas: { public: { tables: { t: { columns: { c: { hashed: true } } } } } } };
   const plain = resourceOf("Integration", "i", {});
 
+  const outside = [
+    draft("Tag/a", "update", {
+      changes: (["drift", "conflict", "config"] as const).map((origin) => ({ path: `/${origin}`, after: "new", risk: "neutral", origin })),
+    }),
+  ];
+
   const rows: readonly [sentence: string, items: readonly DraftItem[], more: Partial<GuardInput>, guards: readonly string[]][] = [
     ["as many creates as allowed", creates(5), {}, []],
     ["one create too many", creates(6), {}, ["maxCreates 6"]],
@@ -187,6 +193,8 @@ describe("guards", () => {
       { manifests: [plain], deferred: [hashing({ unmatched: { tables: "disable" } })] },
       ["exposureWindow"],
     ],
+    ["what someone changed in the account, in a strict review", outside, { isStrict: true }, ["outsideChanges 2"]],
+    ["what someone changed in the account, in other reviews", outside, {}, []],
   ];
   test("the message and the members of maxChangedPercent name the integrations", () => {
     const {

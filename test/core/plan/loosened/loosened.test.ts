@@ -505,6 +505,18 @@ test.each<readonly [what: string, changes: Files]>([
   expect((await reviewed)?.stdout.replace(" from this pull request", "")).toBe((await plan)?.stdout);
 });
 
+test("what is given up is said in whole sentences", async () => {
+  const files = {
+    "manifests/policy.yaml": policy({ severity: "warning" }).replace("hashed: true", "enabled: false"),
+    "manifests/orders.yaml": orders().replace("'*email*'", "[email, actor_email, contact_email]"),
+  };
+  const { plan } = await review(start, files);
+  expect(loosenedOf(plan).map(({ message }) => message)).toEqual([
+    "Severity error at the base, warning now. It required hashed: true, and does not any more. 3 columns that it checked are checked by no policy of this severity any more.",
+    "A later column such as xemail in later.later would not be hashed by it any more.",
+  ]);
+});
+
 const guardsOf = (plan: Plan): readonly string[] =>
   guardFindings(plan).map(({ rule, guard: { limit, actual, allowed } }) =>
     [rule, `${actual}/${limit}`, ...(allowed === undefined ? [] : ["lifted"])].join(" "),
