@@ -1,14 +1,14 @@
 import type { HttpRequest, SendOptions } from "../base/http/send.ts";
 import { eachChange, firstChange } from "../base/model/changes.ts";
-import { type Change, type Plan, readySteps, stepsOf } from "../base/model/plan.ts";
+import { type Change, type Plan, readySteps, stepsOf, whyOf } from "../base/model/plan.ts";
 import { unlistedHost } from "../base/model/settings/allowed-hosts.ts";
 import { isLoopback } from "../base/model/settings/base-url.ts";
 import type { NotifySettings } from "../base/model/settings/config.ts";
 import type { Secret } from "../base/model/settings/secret.ts";
-import { durationText } from "../base/text/counts.ts";
+import { counted, durationText } from "../base/text/counts.ts";
 import { joinParts, moreOf } from "../base/text/lists.ts";
-import { wholePath } from "../base/text/paths.ts";
-import { attributionText, originText, traceText } from "../render/index.ts";
+import { pathText, spaced, wholePath } from "../base/text/paths.ts";
+import { attributionText, differenceText } from "../render/index.ts";
 import { driftSummary } from "./summary.ts";
 
 /** Of a webhook: its URL is a secret, because whoever has it can post to the channel. */
@@ -126,7 +126,7 @@ function driftLines(report: Plan): readonly string[] {
   const rest = lines.length - maxLines;
   return [
     `*${!report.complete ? "Incomplete drift report" : exit === 0 ? "No drift" : "Drift"} in ${plain(report.target)}* (${plain(report.account)})`,
-    `${counts.differences} differences, ${counts.exposed} of them exposed; ${counts.manual} manual; ${counts.policy} policy findings`,
+    countsText(counts),
     ...lines.slice(0, maxLines),
     ...(rest > 0 ? [`… ${moreOf(rest, "difference")}`] : []),
     ...[...new Set(events)]
@@ -136,7 +136,22 @@ function driftLines(report: Plan): readonly string[] {
   ];
 }
 
-/** Exposed differences, then the other differences, then manual steps. */
+/** "2 differences, 1 exposed, 1 manual step". */
+function countsText({ differences, exposed, manual, policy, blocked }: ReturnType<typeof driftSummary>["counts"]): string {
+  const of = [
+    [differences, counted(differences, "difference")],
+    [exposed, `${exposed} exposed`],
+    [manual, counted(manual, "manual step")],
+    [policy, counted(policy, "policy finding")],
+    [blocked, `${blocked} not compared`],
+  ] as const;
+  return joinParts(
+    of.map(([count, text]) => (count === 0 ? "" : text)),
+    ", ",
+  );
+}
+
+/** Exposed differences, then the other differences, manual steps, and what is not compared. */
 function linesOf(report: Plan): readonly string[] {
   const changes = readySteps(report).flatMap((item) =>
     item.verb === "bind"
@@ -146,17 +161,22 @@ function linesOf(report: Plan): readonly string[] {
   const sorted = [...changes.filter(({ isExposed }) => isExposed), ...changes.filter(({ isExposed }) => !isExposed)];
   return [
     ...sorted.map(
-      ({ address, change, isExposed }) => `• ${isExposed ? ":warning: " : ""}${code(`${address}${shownPath(change.path)}`)}${by(change)}`,
+      ({ address, change, isExposed }) =>
+        `• ${isExposed ? ":warning: " : ""}${code(spaced(address, pathText(change.path).node))} ${plain(differenceText(change))}${by(change)}`,
     ),
     ...stepsOf(report, "byHand").map((step) => {
       const change = firstChange(step);
+      if (step.obligation === true)
+        return `• :warning: ${code(spaced(step.address, pathText(change.path).node))} ${plain(whyOf(step).message, 500)}${by(change)}`;
       return `• manual: ${code(`${step.address}${shownPath(change.path)}`)}${by(change)}`;
     }),
+    ...stepsOf(report, "blocked").map(({ address, why }) => `• not compared: ${code(address)} (${why?.code})`),
   ];
 }
 
 function by(traced: Change): string {
-  const text = traced.attribution?.own === true ? originText(traced.origin) : traceText(traced);
+  const who = traced.attribution?.own === true ? "" : attributionText(traced);
+  const text = joinParts([traced.origin === "conflict" ? "conflict" : "", who], "; ");
   return text === "" ? "" : ` (${plain(text)})`;
 }
 

@@ -4,7 +4,8 @@ import { changeCount, eachChange, firstChange, sizeOf } from "../base/model/chan
 import { policyFindings } from "../base/model/findings.ts";
 import { canonicalJson } from "../base/model/json/json.ts";
 import type { Pointer } from "../base/model/json/pointer.ts";
-import { type Origin, type Plan, readySteps, stepsOf, unmanagedObjects } from "../base/model/plan.ts";
+import { type Origin, type Plan, readySteps, stepsOf, unmanagedObjects, whyOf } from "../base/model/plan.ts";
+import { spaced } from "../base/text/paths.ts";
 import { unmanagedCounts } from "../render/index.ts";
 
 /** A report in a few figures: counts, a fingerprint and the open manual steps, but no values from the account. */
@@ -17,7 +18,7 @@ interface DriftSummary {
   readonly counts: {
     /** Leaves that a request could fix, and missing objects. */
     readonly differences: number;
-    /** Leaves that are less protected than declared. */
+    /** Leaves that are less protected than declared, and what was kept hashed or disabled and cannot be shown to be so. */
     readonly exposed: number;
     readonly manual: number;
     readonly blocked: number;
@@ -44,7 +45,7 @@ export function driftSummary(report: Plan): DriftSummary {
     exit: report.exit.code,
     counts: {
       differences: items.reduce((sum, item) => sum + (item.verb === "create" ? 1 : Math.max(1, changeCount(item))), 0),
-      exposed: report.counts.exposed ?? 0,
+      exposed: (report.counts.exposed ?? 0) + byHand.filter(({ obligation }) => obligation === true).length,
       manual: byHand.length,
       blocked: stepsOf(report, "blocked").length,
       policy: policyFindings(report).length,
@@ -56,7 +57,7 @@ export function driftSummary(report: Plan): DriftSummary {
       id: step.id,
       address: step.address,
       path: firstChange(step).path,
-      instruction: step.why?.message ?? "",
+      instruction: spaced(whyOf(step).message, whyOf(step).command ?? ""),
     })),
   };
 }

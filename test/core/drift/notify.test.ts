@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { Secret } from "../../../src/core/base/model/settings/secret.ts";
 import { callWebhook, jsonHeaders, notification, notificationBody } from "../../../src/core/drift/notify.ts";
+import { withSteps } from "../../support/steps.ts";
 import { tracedReport } from "../render/html-report.ts";
 import { change, item, plan } from "../render/plans.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
@@ -24,8 +25,34 @@ describe("the body of a notification", () => {
     });
     expect(body["manual"]).toEqual([expect.objectContaining({ id: "m-3f2a91" }), expect.objectContaining({ id: "m-b07c11" })]);
     expect(body["text"]).toContain("*Drift in prod*");
-    expect(body["text"]).toContain("`Schemas/orders public.users.email hashed` (drift; changed by dana@example.com, 2026-02-28 16:40 UTC)");
+    expect(body["text"]).toContain(
+      "`Schemas/orders public.users.email` no longer hashed (changed by dana@example.com, 2026-02-28 16:40 UTC)",
+    );
     expect(body["text"]).toContain("manual: `Integration/orders paused`");
+  });
+
+  test("counts a column that was kept hashed and was renamed as exposed, and has the command that ends it", () => {
+    const step = {
+      address: "Schemas/orders",
+      path: "/schemas/public/tables/users/columns/phone/hashed",
+      obligation: true,
+      instruction: "public.users.phone is gone, and mobile is new and readable. Give it up:",
+      command: "dimsync resolve X",
+    } as const;
+    const body = bodyOf(withSteps(plan({ kind: "DriftReport", exit: { code: 2, reasons: ["drift"] } }), { byHand: [step] }));
+    expect(body["counts"]).toMatchObject({ exposed: 1, manual: 1 });
+    expect(body["text"]).toContain("1 exposed, 1 manual step");
+    expect(body["text"]).toContain(
+      "• :warning: `Schemas/orders public.users.phone` public.users.phone is gone, and mobile is new and readable.",
+    );
+    expect(body["manual"]).toMatchObject([{ instruction: expect.stringMatching(/Give it up: dimsync resolve X$/u) }]);
+  });
+
+  test("names what is not compared", () => {
+    const blocked = { address: "Integration/orders", code: "E_INTEGRATION_MISSING", message: "" } as const;
+    const body = bodyOf(withSteps(plan({ kind: "DriftReport", exit: { code: 2, reasons: ["drift"] } }), { blocked: [blocked] }));
+    expect(body["text"]).toContain("1 not compared");
+    expect(body["text"]).toContain("• not compared: `Integration/orders` (E_INTEGRATION_MISSING)");
   });
 
   test("is only text in the format for Slack", () => {

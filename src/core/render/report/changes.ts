@@ -25,7 +25,7 @@ import { actionSigns } from "../../base/text/signs.ts";
 import { valueAt } from "../../base/text/values.ts";
 import { code, type Entry, id, type Line, listLine, muted, name, ref, type Section, type Tone, word } from "../blocks.ts";
 import { attributionText, type Traced } from "./attribution.ts";
-import { isAlarm, type Words } from "./words.ts";
+import { isAlarm, type Words, wordsOf } from "./words.ts";
 
 // What changes is one table: a verb, the columns or objects, the integrations, and why. Equal changes of several columns and
 // integrations are one row, so that a rule and its reason are said once.
@@ -195,6 +195,9 @@ function verbOf(facts: ChangeFacts & { readonly field: string }, { kind, isRevie
   if (!isReport) return `${known.plan}${isOutside(facts) && isReview !== true ? " again" : ""}`;
   return isOutside(facts) ? known.drift : origin === "config" ? known.config : known.unknown;
 }
+
+/** What differs, in a report: "no longer hashed", "description differs". */
+export const differenceText = (change: Change): string => verbOf(change, wordsOf("DriftReport"));
 
 /** "false → true"; in a report "live 60, desired 15". */
 function valueChange(change: ChangeFacts & { readonly field: string }, words: Words, path = `/${change.field}`): string {
