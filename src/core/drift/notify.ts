@@ -1,14 +1,14 @@
 import type { HttpRequest, SendOptions } from "../base/http/send.ts";
-import { eachChange, firstChange } from "../base/model/changes.ts";
-import { type Change, type Plan, readySteps, stepsOf, whyOf } from "../base/model/plan.ts";
+import type { Plan } from "../base/model/plan.ts";
 import { unlistedHost } from "../base/model/settings/allowed-hosts.ts";
 import { isLoopback } from "../base/model/settings/base-url.ts";
 import type { NotifySettings } from "../base/model/settings/config.ts";
 import type { Secret } from "../base/model/settings/secret.ts";
 import { counted, durationText } from "../base/text/counts.ts";
 import { joinParts, moreOf } from "../base/text/lists.ts";
-import { pathText, spaced, wholePath } from "../base/text/paths.ts";
-import { attributionText, differenceText } from "../render/index.ts";
+import { wholePath } from "../base/text/paths.ts";
+import { timeText } from "../render/index.ts";
+import { type Difference, differencesOf } from "./differences.ts";
 import { driftSummary } from "./summary.ts";
 
 /** Of a webhook: its URL is a secret, because whoever has it can post to the channel. */
@@ -51,14 +51,10 @@ function webhookUrl(value: unknown): URL | string {
     : "its URL must begin with https:// (http is only allowed on loopback)";
 }
 
-/** A change that the controller reverted. */
-interface Reverted extends Pick<Change, "path"> {
-  readonly address: string;
-  /** Who had made it, and when: only if an event names it. */
-  readonly actor?: string;
-  readonly at?: string;
-  /** An event about the object, if none names the node. */
-  readonly event?: string;
+/** A difference that the controller reverted. */
+interface Reverted extends Pick<Difference, "address" | "path" | "actor" | "at" | "event"> {
+  /** If no event says when it was made: the last check that did not find it. */
+  readonly after?: string;
   /** ISO 8601. */
   readonly doneAt: string;
 }
@@ -112,17 +108,18 @@ export function notification({ target, report, previous, error, repairs }: Notif
 }
 
 /** "Schemas/Shop public.users.email hashed, changed by dana@example.com, readable for 12 min". */
-function repairText({ address, path, actor, event = "", at, doneAt }: Reverted): string {
-  const long = at === undefined ? "" : `readable for ${durationText(Date.parse(doneAt) - Date.parse(at))}`;
+function repairText({ address, path, actor, event = "", at, after, doneAt }: Reverted): string {
+  const since = at ?? after;
+  const most = at === undefined ? "at most " : "";
+  const long = since === undefined ? "" : `readable for ${most}${durationText(Date.parse(doneAt) - Date.parse(since))}`;
   return joinParts([`${address}${shownPath(path)}`, actor === undefined ? event : `changed by ${actor}`, long], ", ");
 }
 
 function driftLines(report: Plan): readonly string[] {
   const { counts, exit } = driftSummary(report);
-  const lines = linesOf(report);
-  const events = readySteps(report)
-    .filter(({ attribution }) => attribution?.own !== true)
-    .map(attributionText);
+  const differences = differencesOf(report);
+  const lines = differences.map(lineOf);
+  const events = differences.map(({ event = "" }) => event);
   const rest = lines.length - maxLines;
   return [
     `*${!report.complete ? "Incomplete drift report" : exit === 0 ? "No drift" : "Drift"} in ${plain(report.target)}* (${plain(report.account)})`,
@@ -151,33 +148,9 @@ function countsText({ differences, exposed, manual, policy, blocked }: ReturnTyp
   );
 }
 
-/** Exposed differences, then the other differences, manual steps, and what is not compared. */
-function linesOf(report: Plan): readonly string[] {
-  const changes = readySteps(report).flatMap((item) =>
-    item.verb === "bind"
-      ? []
-      : Array.from(eachChange(item), (change) => ({ address: item.address, change, isExposed: change.risk === "exposed" })),
-  );
-  const sorted = [...changes.filter(({ isExposed }) => isExposed), ...changes.filter(({ isExposed }) => !isExposed)];
-  return [
-    ...sorted.map(
-      ({ address, change, isExposed }) =>
-        `• ${isExposed ? ":warning: " : ""}${code(spaced(address, pathText(change.path).node))} ${plain(differenceText(change))}${by(change)}`,
-    ),
-    ...stepsOf(report, "byHand").map((step) => {
-      const change = firstChange(step);
-      if (step.obligation === true)
-        return `• :warning: ${code(spaced(step.address, pathText(change.path).node))} ${plain(whyOf(step).message, 500)}${by(change)}`;
-      return `• manual: ${code(`${step.address}${shownPath(change.path)}`)}${by(change)}`;
-    }),
-    ...stepsOf(report, "blocked").map(({ address, why }) => `• not compared: ${code(address)} (${why?.code})`),
-  ];
-}
-
-function by(traced: Change): string {
-  const who = traced.attribution?.own === true ? "" : attributionText(traced);
-  const text = joinParts([traced.origin === "conflict" ? "conflict" : "", who], "; ");
-  return text === "" ? "" : ` (${plain(text)})`;
+function lineOf({ address, what, isExposed, origin, actor, at = "" }: Difference): string {
+  const who = joinParts([origin === "conflict" ? "conflict" : "", actor === undefined ? "" : `${actor}, ${timeText(at)}`], "; ");
+  return `• ${isExposed ? ":warning: " : ""}${code(address)} ${plain(what, 300)}${who === "" ? "" : ` (${plain(who)})`}`;
 }
 
 /** " public.users.email hashed". */

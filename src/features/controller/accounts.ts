@@ -1,5 +1,6 @@
 import type { Plan } from "../../core/base/model/plan.ts";
 import type { ControllerMode } from "../../core/base/model/settings/config.ts";
+import { type Difference, isSameNode } from "../../core/drift/index.ts";
 import { jsonParameter } from "../../core/records/postgres/index.ts";
 import type { Database } from "./database.ts";
 
@@ -16,6 +17,7 @@ export interface AccountRow {
   /** Now, by the clock of the database. */
   readonly readAt: string;
   readonly isDue: boolean;
+  readonly nextAt: string;
   /** Not checked within three intervals. */
   readonly isStale: boolean;
   /** Of the last check that read everything; null before. */
@@ -43,23 +45,13 @@ export interface AccountRow {
 }
 
 /** A difference as the page groups it: equal ones of several accounts are one cause. */
-export interface FoundDifference {
-  /** "Schemas/shop" */
-  readonly address: string;
-  /** "" for a whole object. */
-  readonly path: string;
-  /** "public.users.email is not hashed" */
-  readonly what: string;
-  readonly isExposed: boolean;
-  /** Who changed it, and when: only if an event names it. */
-  readonly actor?: string;
-  readonly at?: string;
-  /** An event about the object, if none names the node: "Orders was changed by dana@example.com, 2026-03-03 07:55 UTC". */
-  readonly event?: string;
+export interface FoundDifference extends Difference {
+  /** If no event says when: the last check that did not find it, by the same commit. */
+  readonly after?: string;
 }
 
 /** A change that a repair reverts. */
-export interface Repair extends Omit<FoundDifference, "isExposed"> {
+export interface Repair extends Omit<FoundDifference, "isExposed" | "isByHand"> {
   /** When a check found it protected again; absent before. */
   readonly doneAt?: string;
   /** Whether the webhook has accepted a message about it. */
@@ -89,7 +81,7 @@ export async function registerAccounts(
 export function listAccounts({ rows }: Database, target?: string): Promise<readonly AccountRow[]> {
   const isStale = "now() - coalesce(checked_at, added_at) > 3 * every_ms * interval '1 ms'";
   return rows(
-    `select target, mode, labels, every_ms as "everyMs", version, now() as "readAt", next_at <= now() as "isDue", ${isStale} as "isStale",
+    `select target, mode, labels, every_ms as "everyMs", version, now() as "readAt", next_at <= now() as "isDue", next_at as "nextAt", ${isStale} as "isStale",
       checked_at as "checkedAt", duration_ms as "durationMs", commit, commit_at as "commitAt", exposed, differences, manual, policy,
       exposed_since as "exposedSince", findings::json as findings, repairs::json as repairs, error, failures, locked, notified
       from dimsync_controller.account where $1::text is null or target = $1
@@ -97,9 +89,6 @@ export function listAccounts({ rows }: Database, target?: string): Promise<reado
     [target ?? null],
   );
 }
-
-/** Whether they are about the same value. */
-export const isSameChange = (one: Repair, other: Repair): boolean => one.address === other.address && one.path === other.path;
 
 /** The repairs that were done in so many days. */
 export const repairsOf = ({ repairs, readAt }: AccountRow, days: number): readonly (Repair & { readonly doneAt: string })[] =>
@@ -134,7 +123,7 @@ export interface CheckFound {
   readonly locked?: string | undefined;
 }
 
-const mostFindings = 200;
+export const mostFindings = 200;
 
 /**
  * Stores what a check of the account found. The next one comes after the interval, which doubles with each failure in a row,
@@ -146,7 +135,7 @@ export async function storeFound(
   found: CheckFound & { readonly commit: Commit | undefined; readonly ms: number },
 ): Promise<boolean> {
   const { row: before = account, known, exposed: open, error, locked, commit, ms } = found;
-  const isOpen = (repair: Repair): boolean => open?.some((one) => isSameChange(one, repair)) ?? true;
+  const isOpen = (repair: Repair): boolean => open?.some((one) => isSameNode(one, repair)) ?? true;
   // Also those that a worker sent that was killed.
   const doneAt = new Date(Date.parse(before.readAt) + ms).toISOString();
   const repairs = before.repairs.map((repair) => (repair.doneAt !== undefined || isOpen(repair) ? repair : { ...repair, doneAt }));

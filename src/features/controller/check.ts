@@ -1,18 +1,16 @@
-import { eachChange, firstChange } from "../../core/base/model/changes.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
-import { openFindings, refusingGuards } from "../../core/base/model/findings.ts";
-import { type Change, type Plan, type ReadyStep, type Result, readySteps, stepsOf } from "../../core/base/model/plan.ts";
-import { diagnosticsIn, isError } from "../../core/base/model/problem.ts";
-import type { ControllerMode } from "../../core/base/model/settings/config.ts";
+import { refusingGuards } from "../../core/base/model/findings.ts";
+import type { Plan, Result } from "../../core/base/model/plan.ts";
+import { diagnosticsIn, isError, placeText } from "../../core/base/model/problem.ts";
+import { type ControllerMode, isLocal } from "../../core/base/model/settings/config.ts";
 import { andMore } from "../../core/base/text/lists.ts";
-import { pathText, spaced, wholePath } from "../../core/base/text/paths.ts";
-import { driftSummary } from "../../core/drift/index.ts";
+import { pathText, spaced } from "../../core/base/text/paths.ts";
+import { differencesOf, driftSummary, isSameNode } from "../../core/drift/index.ts";
 import type { Project } from "../../core/manifests/index.ts";
 import type { RunEnvironment } from "../../core/operations/index.ts";
 import { applyAccount, driftAccount, withRecords } from "../../core/operations/index.ts";
 import { describeLease, isOver } from "../../core/records/index.ts";
-import { actorText, attributionText } from "../../core/render/index.ts";
-import { type AccountRow, type CheckFound, type FoundDifference, isSameChange, repairsOf, storeFound, storeRepairs } from "./accounts.ts";
+import { type AccountRow, type CheckFound, type FoundDifference, mostFindings, repairsOf, storeFound, storeRepairs } from "./accounts.ts";
 import { type Checkout, errorText } from "./checkout.ts";
 import type { Database } from "./database.ts";
 import type { Log } from "./log.ts";
@@ -47,8 +45,9 @@ export async function checkAccount(account: AccountRow, options: CheckOptions): 
     run.signal.throwIfAborted();
     return { error: errorText(error) };
   };
-  const isLoaded = project !== undefined && unloaded === undefined;
-  const found = isLoaded ? await compareAndRepair(project, account, { ...options, log }).catch(failed) : { error: unloaded };
+  const refused = unloaded ?? (project && database.isShared && isLocal(project.settings.records) ? localText(project) : undefined);
+  const isLoaded = project !== undefined && refused === undefined;
+  const found = isLoaded ? await compareAndRepair(project, account, { ...options, log }).catch(failed) : { error: refused };
   if (!(await storeFound(database, account, { ...found, commit, ms: performance.now() - began })))
     return log("Another worker has checked the account meanwhile, so this check is dropped.", { level: "warn" });
   const { exposed, differences, manual } = found.known ?? account;
@@ -61,8 +60,9 @@ export async function checkAccount(account: AccountRow, options: CheckOptions): 
 async function compareAndRepair(project: Project, account: AccountRow, options: CheckOptions): Promise<CheckFound> {
   const { database, maxMode, run, log } = options;
   const compared = await compare(project, account, options);
-  const { exposed = [], locked } = compared;
-  const isStopped = (finding: FoundDifference): boolean => repairsOf(account, 1).filter((one) => isSameChange(one, finding)).length >= 3;
+  const { locked } = compared;
+  const exposed = (compared.exposed ?? []).filter(({ isByHand }) => isByHand !== true);
+  const isStopped = (finding: FoundDifference): boolean => repairsOf(account, 1).filter((one) => isSameNode(one, finding)).length >= 3;
   const [stopped, sent] = [exposed.filter(isStopped), exposed.filter((finding) => !isStopped(finding))];
   if (account.mode !== "protect" || maxMode !== "protect" || locked !== undefined) return compared;
   const error = compared.error ?? (stopped[0] && stoppedText(stopped[0]));
@@ -91,17 +91,18 @@ async function compareAndRepair(project: Project, account: AccountRow, options: 
   }
 }
 
-async function compare(project: Project, account: AccountRow, { run }: CheckOptions): Promise<CheckFound> {
+async function compare(project: Project, account: AccountRow, { checkout, run }: CheckOptions): Promise<CheckFound> {
   const { state, lease } = await withRecords(project.settings, run.env, (records) => records.content());
   const { report } = await driftAccount(project, { failOn: ["blocked"] }, { ...run, records: state });
   run.signal.throwIfAborted();
-  const findings = findingsOf(report);
+  const findings = differencesOf(report).map((one) => datedOf(one, account, checkout.commit()?.id));
   const exposed = findings.filter(({ isExposed }) => isExposed);
   const columns = new Set(exposed.map(columnOf)).size;
   const error = report.exit.code === 1 ? firstError([report], "The account could not be read completely.") : undefined;
   // What an incomplete report does not show may still be there.
   const isKnown = error === undefined || columns > account.exposed;
-  const known = isKnown ? { ...driftSummary(report).counts, report, exposed: columns, findings } : undefined;
+  const { counts } = driftSummary(report);
+  const known = isKnown ? { ...counts, differences: counts.differences + counts.blocked, report, exposed: columns, findings } : undefined;
   // By the clock of the database, because that of a worker can be wrong.
   const isLocked = lease?.reason !== undefined && !isOver(lease, Date.parse(account.readAt));
   const locked = isLocked ? `${lease.reason}, by ${describeLease(lease)}` : undefined;
@@ -110,39 +111,23 @@ async function compare(project: Project, account: AccountRow, { run }: CheckOpti
 
 function firstError(of: readonly Pick<Plan, "findings">[], otherwise: string): string {
   const first = of.flatMap(diagnosticsIn).find(isError);
-  return `${first?.rule ?? "E_INCOMPLETE"}: ${first?.message ?? otherwise}`;
+  return spaced(`${first?.rule ?? "E_INCOMPLETE"}:`, first === undefined ? "" : placeText(first), first?.message ?? otherwise);
 }
 
 /** "Schemas/shop public.users.email". */
 const columnOf = ({ address, path }: Pick<FoundDifference, "address" | "path">): string => `${address} ${pathText(path).node}`;
 
-/** The exposed changes first, then other differences, steps by hand and policies. */
-function findingsOf(report: Plan): readonly FoundDifference[] {
-  const other = (address: string, path: string, what: string): FoundDifference => ({ address, path, what, isExposed: false });
-  const items = readySteps(report).filter(({ verb }) => verb !== "bind");
-  return [
-    ...items.flatMap((item) =>
-      item.verb === "create" ? other(item.address, "", "is missing") : Array.from(eachChange(item), (change) => findingOf(change, item)),
-    ),
-    ...stepsOf(report, "byHand").map((step) => {
-      const { path } = firstChange(step);
-      return other(step.address, path, spaced(wholePath(path), "must be changed by hand"));
-    }),
-    ...openFindings(report).map(({ address, path, rule }) => other(address, path, spaced(wholePath(path), `violates ${rule}`))),
-  ].sort((a, b) => Number(b.isExposed) - Number(a.isExposed));
+/** A difference that no event dates was made after the last check that did not find it. A check by other manifests shows nothing. */
+function datedOf(one: FoundDifference, { findings, checkedAt, commit }: AccountRow, now: string | undefined): FoundDifference {
+  if (one.at !== undefined) return one;
+  const before = findings.find((other) => isSameNode(other, one));
+  const isNew = before === undefined && findings.length < mostFindings && now !== undefined && now === commit;
+  const after = isNew ? (checkedAt ?? undefined) : before?.after;
+  return after === undefined ? one : { ...one, after };
 }
 
-function findingOf(change: Change, item: Pick<ReadyStep, "address" | "liveName" | "attribution">): FoundDifference {
-  const { path, field, risk, origin, attribution } = change;
-  const { address } = item;
-  const isExposed = risk === "exposed";
-  const state = { hashed: "is not hashed", enabled: "is switched on" }[field];
-  const what = isExposed && state !== undefined ? spaced(pathText(path).node, state) : spaced(wholePath(path), "differs");
-  if (attribution?.own === false) return { address, path, what, isExposed, actor: actorText(attribution), at: attribution.at };
-  // Only an event that names the node names a person beside it.
-  const event = attribution === undefined && origin === "config" ? "" : attributionText(attribution === undefined ? item : change);
-  return { address, path, what, isExposed, ...(event === "" ? {} : { event }) };
-}
+const localText = ({ settings: { target } }: Project): string =>
+  `E_RECORDS_REFUSED: The records of target ${target} are files of one machine, and other workers would not see them. Move them: dimsync records migrate --to git -t ${target}`;
 
 const stoppedText = ({ address, what }: FoundDifference): string =>
   `E_PROTECT_STOPPED: ${address} ${what}, and was repaired three times in a day. It is only reported now: agree with whoever changes it, or change the manifests.`;

@@ -6,7 +6,6 @@ import type { Context } from "../../cli/context.ts";
 import { choiceFlag, loadOptions, wholeFlag } from "../../cli/project.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
-import { isLocal } from "../../core/base/model/settings/config.ts";
 import { findConfig } from "../../core/manifests/index.ts";
 import { wordsOf } from "../../core/records/postgres/index.ts";
 import { readAccount, registerAccounts } from "./accounts.ts";
@@ -38,6 +37,7 @@ export async function runController(context: Context<ControllerFlags>): Promise<
   if (config === undefined)
     throw new DimsyncError("E_USAGE", `There is no dimsync.yaml in ${cwd} or above it. The controller checks the targets of one.`);
   io.catchSignals?.();
+  log("The controller opens its database.");
   const database = await openStore(flags.database ?? io.env["DIMSYNC_DATABASE_URL"] ?? "", dirname(config));
   try {
     const page = await servePage(database, { listen: flags.listen ?? "127.0.0.1:8480", token: io.env["DIMSYNC_CONTROLLER_TOKEN"] ?? "" });
@@ -91,13 +91,6 @@ async function work(options: CheckOptions, localConcurrency: number): Promise<vo
 async function registerDue({ database, checkout }: CheckOptions): Promise<readonly string[]> {
   const targets = await checkout.refresh();
   const settings = targets.flatMap(({ project }) => project?.settings ?? []).filter(({ controller }) => controller !== undefined);
-  const local = settings.find(({ records }) => database.isShared && isLocal(records));
-  if (local !== undefined)
-    throw new DimsyncError(
-      "E_RECORDS_REFUSED",
-      `The records of target ${local.target} are files of one machine, and other workers would not see them. Move them:`,
-      { command: `dimsync records migrate --to git -t ${local.target}` },
-    );
   const names = targets.filter(({ project }) => project === undefined || project.settings.controller !== undefined).map(({ name }) => name);
   const all = settings.flatMap(({ target, controller }) => (controller === undefined ? [] : [{ target, ...controller }]));
   return await registerAccounts(database, all, names);

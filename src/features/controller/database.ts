@@ -68,8 +68,12 @@ const lockTtlMs = 60_000;
 async function openEmbedded(projectFolder: string): Promise<Omit<Database, "rows">> {
   const { PGlite } = await import("@electric-sql/pglite").catch(missing("@electric-sql/pglite@0.5.16"));
   const { fromPglite } = await import("pg-boss").catch(missing("pg-boss@12.35.0"));
-  const folder = await ensureStateFolder(projectFolder);
-  const lock = await takeFileLock(join(folder, "controller.lock"), { waitMs: 0, ttlMs: lockTtlMs, expiresWhileRunning: false });
+  const unwritable = (cause: unknown): never => {
+    throw refused(`The embedded database needs a folder that can be written, and 64 MB of disk space: ${messageOf(cause)}.`, cause);
+  };
+  const folder = await ensureStateFolder(projectFolder).catch(unwritable);
+  const path = join(folder, "controller.lock");
+  const lock = await takeFileLock(path, { waitMs: 0, ttlMs: lockTtlMs, expiresWhileRunning: false }).catch(unwritable);
   if ("heldBy" in lock)
     throw refused(
       `Another controller uses the embedded database in ${folder}, which only one process can open. To share the work, set --database.`,

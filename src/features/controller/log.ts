@@ -2,11 +2,19 @@ import { printableJson, visible } from "../../core/base/text/control-characters.
 
 export type Log = (message: string, fields?: { readonly level?: "info" | "warn" | "error"; readonly account?: string }) => void;
 
-/** Writes one line for each message: text for people, or an object for a log collector. */
-export const makeLog =
-  (format: "text" | "json", write: (line: string) => void): Log =>
-  (message, { level = "info", account } = {}) => {
-    const time = new Date().toISOString();
+/** A database that is down fails many statements a second, all for one reason. */
+const repeatMs = 60_000;
+
+/** Writes one line for each message: text for people, or an object for a log collector. The same warning or error is written once a minute. */
+export function makeLog(format: "text" | "json", write: (line: string) => void, now: () => number = Date.now): Log {
+  const written = new Map<string, number>();
+  return (message, { level = "info", account } = {}) => {
+    const key = `${account}: ${message}`;
+    if (level !== "info" && now() - (written.get(key) ?? Number.NEGATIVE_INFINITY) < repeatMs) return;
+    if (written.size > 1000) written.clear();
+    written.set(key, now());
+    const time = new Date(now()).toISOString();
     const text = `${time} ${account === undefined ? "" : `${visible(account)}: `}${visible(message)}`;
     write(`${format === "text" ? text : printableJson(JSON.stringify({ time, level, message, account }))}\n`);
   };
+}

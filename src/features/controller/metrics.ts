@@ -11,13 +11,16 @@ export function metricsOf(accounts: readonly AccountRow[]): string {
       .filter((sample): sample is Sample => sample[1] !== null);
     return familyText({ name: `controller_${name}`, help, type: "gauge", samples });
   };
+  // Nothing is known of an account before its first check.
+  const known = (of: "exposed" | "differences" | "manual" | "policy") => (account: AccountRow) =>
+    account.checkedAt === null && account.exposed === 0 ? null : account[of];
   const age = ({ readAt, checkedAt }: AccountRow) => (checkedAt === null ? null : (Date.parse(readAt) - Date.parse(checkedAt)) / 1000);
   return [
     familyText({ name: "controller_build_info", help: "The version of the process.", type: "gauge", samples: [[{ version }, 1]] }),
-    gauge("exposed_columns", "Columns that are less protected than the manifests declare.", ({ exposed }) => exposed),
-    gauge("differences", "Differences that a request could fix, and missing objects.", ({ differences }) => differences),
-    gauge("manual_steps", "Differences that somebody must fix by hand.", ({ manual }) => manual),
-    gauge("policy_findings", "Violated policies.", ({ policy }) => policy),
+    gauge("exposed_columns", "Columns that are less protected than the manifests declare.", known("exposed")),
+    gauge("differences", "Differences that a request could fix, missing objects, and what is not compared.", known("differences")),
+    gauge("manual_steps", "Differences that somebody must fix by hand.", known("manual")),
+    gauge("policy_findings", "Violated policies.", known("policy")),
     gauge("failures", "Checks that failed in a row.", ({ failures }) => failures),
     gauge("stale", "1 if the account was not checked within three intervals.", ({ isStale }) => (isStale ? 1 : 0)),
     gauge("check_age_seconds", "Time since the last check that read everything.", age),

@@ -17,7 +17,8 @@ export async function notify(
   const repairs = repairsOf(account, 7).filter(({ isTold }) => isTold !== true);
   const report = known?.report;
   const summary = report && driftSummary(report);
-  const fingerprint = error ?? summary?.fingerprint ?? "";
+  // The first sentence of a failure says what it is. Others count tries, or repeat an id of the request.
+  const fingerprint = error?.split(/(?<=\.) /u)[0] ?? summary?.fingerprint ?? "";
   const isNews = account.notified === null ? error !== undefined || summary?.exit !== 0 : account.notified !== fingerprint;
   if (!isNews && repairs.length === 0) return;
   const message = notification({ target, report, error, repairs });
@@ -27,5 +28,5 @@ export async function notify(
   });
   const told = account.repairs.map((one) => (one.doneAt === undefined ? one : { ...one, isTold: true }));
   if (failure === undefined) await storeRepairs(database, { ...account, repairs: told, notified: fingerprint });
-  else log(`The webhook was not notified: ${failure}. The next check tries again.`, { level: "warn", account: target });
+  else log(`The webhook was not notified: ${failure.replace(/\.$/u, "")}. The next check tries again.`, { level: "warn", account: target });
 }

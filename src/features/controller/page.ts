@@ -64,9 +64,12 @@ function leadHtml(accounts: readonly AccountRow[]): Html {
   const unsure = accounts.filter(({ error, isStale, checkedAt }) => error !== null || isStale || checkedAt === null).length;
   const columns = exposed.reduce((sum, account) => sum + account.exposed, 0);
   const verb = exposed.length === 1 ? "exposes" : "expose";
+  const drifted = accounts.filter((account) => stateOf(account) === "drifted").length;
   const sentence = `${exposed.length || "None"} of ${counted(accounts.length, "account")} ${verb} ${columns === 0 ? "a column" : counted(columns, "column")}.`;
   const limit = unsure > 0 && `The current state of ${counted(unsure, "account")} is not known: failing, stale or not checked yet.`;
-  return note(exposed.length > 0 ? "bad" : unsure > 0 ? "warn" : "good", html`<p><strong>${sentence}</strong> ${limit}</p>`);
+  const others = drifted > 0 && `${counted(drifted, "account")} ${drifted === 1 ? "differs" : "differ"} in another way.`;
+  const tone = exposed.length > 0 ? "bad" : unsure + drifted > 0 ? "warn" : "good";
+  return note(tone, html`<p><strong>${sentence}</strong> ${limit} ${others}</p>`);
 }
 
 const labelsOf = ({ labels }: AccountRow): readonly string[] => Object.entries(labels).map(([name, value]) => `${name}=${value}`);
@@ -93,9 +96,13 @@ function accountsHtml(accounts: readonly AccountRow[]): Html {
         locked !== null && below(`Locked: ${locked}`),
         sent.length > 0 && below(`Repair not confirmed: ${andMore(sent, "value")}`),
       ],
-      numberHtml(account.exposed, "alarm"),
-      numberHtml(account.differences + account.policy),
-      numberHtml(account.manual),
+      ...(checkedAt === null && account.exposed === 0
+        ? [quiet("–"), quiet("–"), quiet("–")]
+        : [
+            numberHtml(account.exposed, "alarm"),
+            [numberHtml(account.differences), account.policy > 0 && below(counted(account.policy, "policy finding"))],
+            numberHtml(account.manual),
+          ]),
       checkedAt === null ? quiet("never") : html`<span class=${isStale && "alarm"}>${ageHtml(checkedAt, account)}</span>`,
       commit !== null && code(commit.slice(0, 7)),
       account.mode,
@@ -109,8 +116,10 @@ function accountsHtml(accounts: readonly AccountRow[]): Html {
 const numberHtml = (count: number, style = ""): Html => html`<span class="${count === 0 ? "quiet zero" : style}">${count}</span>`;
 
 /** A difference or a repair. */
-interface Cause extends Omit<FoundDifference, "path" | "isExposed"> {
+interface Cause extends Omit<FoundDifference, "path" | "isExposed" | "isByHand" | "after"> {
   readonly account: AccountRow;
+  /** What `at` is, if not the moment of the change: "after", "found". */
+  readonly since?: string;
   readonly last?: string;
 }
 
@@ -118,10 +127,16 @@ interface Cause extends Omit<FoundDifference, "path" | "isExposed"> {
 function causeParts(accounts: readonly AccountRow[]): readonly [PagePart, PagePart, PagePart] {
   const findings = (isExposed: boolean) =>
     accounts.flatMap((account) => account.findings.filter((one) => one.isExposed === isExposed).map((one) => ({ ...one, account })));
-  const exposed = findings(true).map((one) => ({ at: one.account.exposedSince ?? "", ...one, last: nextText(one.account) }));
+  const dated = ({ at, after, ...one }: FoundDifference & { readonly account: AccountRow }) =>
+    at === undefined && after !== undefined ? { ...one, at: after, since: "after" } : { ...one, ...(at === undefined ? {} : { at }) };
+  const exposed = findings(true).map((one) => ({
+    ...{ at: one.account.exposedSince ?? "", ...(one.at === undefined ? { since: "found" } : {}), ...dated(one) },
+    last: nextText(one.account, one.isByHand),
+  }));
   const repaired = accounts.flatMap((account) =>
-    repairsOf(account, 1).map(({ at, doneAt, path, ...repair }) => {
-      const last = at === undefined ? "not known" : durationText(Date.parse(doneAt) - Date.parse(at));
+    repairsOf(account, 1).map(({ at, after = "", doneAt, path, ...repair }) => {
+      const long = durationText(Date.parse(doneAt) - Date.parse(at ?? after));
+      const last = at !== undefined ? long : after === "" ? "not known" : `at most ${long}`;
       return { ...repair, account, what: wholePath(path), at: doneAt, last };
     }),
   );
@@ -129,11 +144,12 @@ function causeParts(accounts: readonly AccountRow[]): readonly [PagePart, PagePa
   return [
     { id: "exposed", title: "Exposed now", html: causesHtml(["What is exposed", "Where", "Since", "By", "What happens next"], exposed) },
     { id: "repaired", title: "Repaired in the last 24 hours", html: causesHtml(ofRepairs, repaired) },
-    { id: "causes", title: "Other differences", html: causesHtml(["What differs", "Where", "Since", "By"], findings(false)) },
+    { id: "causes", title: "Other differences", html: causesHtml(["What differs", "Where", "Since", "By"], findings(false).map(dated)) },
   ];
 }
 
-function nextText({ mode, locked, error }: AccountRow): string {
+function nextText({ mode, locked, error }: AccountRow, isByHand = false): string {
+  if (isByHand) return "Not repaired: no request can. The page of the account has the steps.";
   if (locked !== null) return "Not repaired: the account is locked.";
   if (error !== null) return "Not repaired: the last check failed. The page of the account says why.";
   return mode === "protect" ? "The next check repairs it." : "Not repaired: mode report. The page of the account has the command.";
@@ -146,21 +162,21 @@ const mostRows = 50;
  * object.
  */
 function causesHtml(heads: readonly string[], causes: readonly Cause[]): Html {
-  const keyOf = ({ actor, event, last }: Cause) => [actor, event, last];
+  const keyOf = ({ actor, event, last, since: kind, origin }: Cause) => [actor, event, last, kind, origin === "config"];
   const placesOf = (some: readonly Cause[]) => some.map(({ account, address }) => [account.target, address] as const);
   const alike = grouped(causes, (cause) => JSON.stringify([cause.what, ...keyOf(cause)]));
   const rows = grouped(alike, (some) => JSON.stringify([placesOf(some), ...keyOf(some[0])])).map((columns): readonly HtmlContent[] => {
     const [some] = columns;
-    const [{ account, actor, event = "", last }] = some;
+    const [{ account, actor, event = "", last, since: kind = "", origin }] = some;
     const times = columns.flat().map(({ at = "" }) => at);
     const [since = ""] = times.sort();
     const whats = columns.map(([{ what }]) => what);
     const places = placesOf(some).map(([target, address]) => [accountLink(target), " ", quiet(address)]);
     return [
       html`<strong>${draw.andMore(whats, "column", { shown: 8 })}</strong>`,
-      [draw.andMore(places, "place"), event !== "" && below(event)],
-      since !== "" && ageHtml(since, account),
-      actor ?? quiet(event === "" ? "not in the audit log" : "no event names it"),
+      draw.andMore(places, "place"),
+      since !== "" && [kind, " ", timeText(new Date(since).toISOString()), below(ageHtml(since, account))],
+      actor ?? (event === "" ? quiet(origin === "config" ? "declared since the last apply" : "not in the audit log") : event),
       last,
     ];
   });
@@ -175,20 +191,25 @@ const ageHtml = (iso: string, { readAt }: Pick<AccountRow, "readAt">): Html =>
 
 /** The report of the last check, with what to do. */
 export function accountPage(account: AccountRow, report: Plan | undefined): string {
-  const { target, error, locked, mode, everyMs, checkedAt } = account;
+  const { target, error, failures, locked, mode, everyMs, checkedAt, nextAt, readAt } = account;
   const state = stateOf(account);
   const [exposed, repaired] = causeParts([account]);
+  const found = report === undefined ? [] : documentPage(report, { color: false, verbose: false }).parts;
+  const ways = found.find(({ id }) => id === "next")?.html ?? html``;
   const parts = [
     exposed,
-    { id: "do", title: "What to do", html: commandsHtml(account) },
+    { id: "do", title: "What to do", html: draw.blocks(commandsHtml(account), ways) },
     repaired,
-    ...(report === undefined ? [] : documentPage(report, { color: false, verbose: false }).parts),
+    ...found.filter(({ id }) => id !== "next"),
   ];
   const last = checkedAt === null ? "never checked" : ["checked ", ageHtml(checkedAt, account)];
-  const facts = [last, `every ${durationText(everyMs)}`, `mode ${mode}`, ...labelsOf(account)];
+  const soon = Date.parse(nextAt) - Date.parse(readAt);
+  const next = soon > 0 ? `next check in ${durationText(soon)}` : "next check now";
+  const facts = [last, next, `every ${durationText(everyMs)}`, `mode ${mode}`, ...labelsOf(account)];
   const lead = draw.blocks(
     html`<p class="headline">${chip(state, tones[state])}</p>`,
-    error !== null && note("bad", html`<p><strong>The last check failed.</strong> ${error}</p>`),
+    error !== null &&
+      note("bad", html`<p><strong>${failures > 1 ? `The last ${failures} checks` : "The last check"} failed.</strong> ${error}</p>`),
     locked !== null && note("info", html`<p><strong>Locked:</strong> ${locked}. Nothing is repaired.</p>`),
   );
   const about = html`<nav aria-label="Breadcrumb"><ul><li><a href="/">All accounts</a></li></ul></nav><p class="quiet">${joined(facts, " · ")}</p>`;
@@ -197,16 +218,18 @@ export function accountPage(account: AccountRow, report: Plan | undefined): stri
 
 /** The commands that fix it, and where to run them. */
 function commandsHtml(account: AccountRow): Html {
-  const { target, commit, exposed, error, locked } = account;
+  const { target, mode, commit, exposed, error, locked } = account;
   const step = (text: string, line: string): HtmlContent => [text, draw.command(`dimsync ${line} -t ${shellWord(target)}`)];
   const where = commit !== null && html`, at commit ${code(commit.slice(0, 12))} or later`;
   return draw.blocks(
     html`<p>Run these in a checkout of the project${where}, with the API key of the account.</p>`,
     draw.list(
       [
-        exposed > 0 ? step("Hash and switch off what should be, and send nothing else:", "apply --protect-only") : [],
         error === null ? [] : step("Find out why the check fails:", "doctor"),
-        locked === null ? step("Pause repairs:", "records lock --reason REASON") : step("Let repairs go on:", "records unlock"),
+        locked === null ? [] : step("End the lock, after which repairs and apply go on:", "records unlock"),
+        exposed > 0 ? step("Hash and switch off what should be, and send nothing else:", "apply --protect-only") : [],
+        step("See the state now, before the next check:", "drift"),
+        locked === null && mode === "protect" ? step("Pause repairs:", "records lock --reason REASON") : [],
       ].filter((one) => !isEmpty(one)),
       "steps",
     ),

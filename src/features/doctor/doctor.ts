@@ -17,6 +17,7 @@ import { describeSecret } from "../../core/base/model/settings/secret.ts";
 import type { Code } from "../../core/base/model/titles.ts";
 import { counted } from "../../core/base/text/counts.ts";
 import { andMore } from "../../core/base/text/lists.ts";
+import { spaced } from "../../core/base/text/paths.ts";
 import { forTarget, shellWord } from "../../core/base/text/shell.ts";
 import { integrations, tags, userIdOf, users } from "../../core/kinds/index.ts";
 import type { Project } from "../../core/manifests/index.ts";
@@ -63,9 +64,10 @@ const nameCodes: ReadonlySet<Code> = new Set<Code>([
   ...(["W_MISSING_NAME", "W_REFERENCE_NOT_DECLARED", "W_UNUSED"] as const),
 ]);
 
-/** What validate says about names, and a plan if nothing else failed: its own errors say why there is none. */
+/** What validate says, and a plan if nothing else failed: its own errors say why there is none. Errors are one check, names one each. */
 async function nameChecks(project: Project, run: RunEnvironment, checks: readonly Check[]): Promise<readonly Check[]> {
-  const isStopped = project.problems.some(isError) || checks.some(({ state }) => state === "fail");
+  const hasFailed = checks.some(({ state }) => state === "fail");
+  const isStopped = project.problems.some(isError) || hasFailed;
   const planned = (): Promise<Plan | undefined> =>
     planAccount(project, {}, { ...run, onRecords: undefined }).catch((error: unknown) => {
       if (error instanceof DimsyncError) return undefined;
@@ -74,6 +76,11 @@ async function nameChecks(project: Project, run: RunEnvironment, checks: readonl
   const plan = isStopped ? undefined : await planned();
   const all = isStopped ? project.problems.map((problem) => toDiagnostic(problem, project.locate)) : plan && diagnosticsIn(plan);
   const found = (all ?? []).filter(({ rule }) => nameCodes.has(rule));
+  const [error, ...more] = (all ?? []).filter((one) => isError(one) && !nameCodes.has(one.rule));
+  if (error !== undefined && !hasFailed) {
+    const others = more.length === 0 ? "" : `(and ${more.length} more)`;
+    return [fail("project", spaced(`${error.rule}:`, placeText(error), error.message, others), "To see every error: dimsync plan")];
+  }
   if (found.length === 0) return isStopped || all === undefined ? [] : [ok("names", "Everything that the project names exists.")];
   return found.map(({ severity, message, ...at }) => {
     const place = placeText(at);

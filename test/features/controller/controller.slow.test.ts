@@ -67,6 +67,60 @@ describe.each(databases)("with %s", (_name, database, missing) => {
     expect(found?.findings[0]?.event).toBe(undefined);
   });
 
+  test("a column that was kept hashed and is renamed is exposed, and no request is sent for it", missing, async () => {
+    const under = await project();
+    const worker = await startWorker(under);
+    expect(await worker.check()).toMatchObject({ exposed: 0 });
+    const sent = writes(under);
+    under.service.mutate(({ integrations }) => {
+      const columns = integrations.find(({ id }) => id === "8f1c")?.schemas["public"]?.tables["customers"]?.columns ?? {};
+      columns["mail"] = { ...columns["email"], hashed: false } as (typeof columns)[string];
+      delete columns["email"];
+    });
+    const found = await worker.check();
+    expect(found).toMatchObject({ exposed: 1, findings: [{ isExposed: true, isByHand: true }] });
+    expect(found?.findings[0]?.what).toMatch(/^public\.customers\.email is gone .* public\.customers\.mail is new and readable$/u);
+    expect(writes(under)).toBe(sent);
+  });
+
+  test("what cannot be compared is a difference: an integration that is gone", missing, async () => {
+    const under = await project();
+    under.service.mutate((state) => {
+      state.integrations = state.integrations.filter(({ id }) => id !== "8f1c");
+    });
+    const found = await (await startWorker(under)).check();
+    expect(found).toMatchObject({ exposed: 0, error: null });
+    expect(found?.differences).toBeGreaterThan(0);
+    expect(found?.findings).toContainEqual(
+      expect.objectContaining({ address: "Integration/orders", what: "is not compared (E_INTEGRATION_MISSING)" }),
+    );
+  });
+
+  test(
+    "a change that no event dates is bounded by the last check that did not find it, unless the manifests changed",
+    missing,
+    async () => {
+      const under = await project({ targets: { test: { every: "1m" } }, columns: "email: { hashed: true }" });
+      const worker = await startWorker(under, { maxMode: "protect" });
+      expect(await dimsync(["apply", "--yes", "-t", "test"], { cwd: under.folder, env: under.env })).toMatchObject({ code: 0 });
+      const before = await worker.check();
+      expect(before).toMatchObject({ exposed: 0 });
+      under.service.mutate(({ integrations }) => {
+        const column = integrations.find(({ id }) => id === "8f1c")?.schemas["public"]?.tables["customers"]?.columns["email"];
+        if (column !== undefined) column.hashed = false;
+      });
+      const path = "/schemas/public/tables/customers/columns/email/hashed";
+      expect((await worker.check())?.findings).toMatchObject([{ path, after: before?.checkedAt }]);
+      under.commit("manifests/all.yaml", ordersManifest("email: { hashed: true }, phone: { hashed: true }"));
+      await worker.sweep();
+      const found = (await worker.check())?.findings ?? [];
+      expect(found.map(({ path: of, after }) => [of.split("/").at(-2), after])).toEqual([
+        ["email", before?.checkedAt],
+        ["phone", undefined],
+      ]);
+    },
+  );
+
   test("the page of an account has the report of its last check, and no secret", missing, async () => {
     const under = await project();
     under.service.mutate(({ integrations: [orders] }) => {

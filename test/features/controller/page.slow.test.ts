@@ -17,6 +17,8 @@ const byEve = { event: "Orders was changed by eve@example.com, 2026-03-01 08:02 
 const found = { exposedSince: "2026-03-01T08:10:00Z" };
 const frequency = { what: "frequency differs", address: "Integration/orders", path: "", isExposed: false };
 const done = { ...byDana, address: "Schemas/orders", path: "/schemas/public/tables/customers/columns/email/hashed" };
+const note = "/schemas/public/tables/orders/columns/note/hashed";
+const renamed = "public.orders.mail is new and readable";
 const states: readonly Partial<AccountRow>[] = [
   { ...found, exposed: 1, differences: 1, mode: "protect", findings: [{ ...email, ...byDana }] },
   { ...found, exposed: 2, differences: 2, findings: [email, phone].map((one) => ({ ...one, ...byEve })), locked: "migration" },
@@ -28,6 +30,10 @@ const states: readonly Partial<AccountRow>[] = [
   { isStale: true, checkedAt: "2026-03-01T03:00:00Z" },
   { checkedAt: null, commit: null },
   { mode: "protect", repairs: [{ ...done, what: email.what, doneAt: "2026-03-01T08:12:00Z" }] },
+  {
+    repairs: [{ ...byEve, after: "2026-03-01T08:01:00Z", address: "Schemas/orders", path: note, what: "", doneAt: "2026-03-01T08:12:00Z" }],
+  },
+  { ...found, exposed: 1, manual: 1, findings: [{ ...email, what: renamed, isByHand: true, after: "2026-03-01T08:05:00Z" }] },
 ];
 const accountsOf = (count: number): readonly AccountRow[] =>
   Array.from({ length: count }, (_, index) =>
@@ -58,14 +64,21 @@ test.each(Object.entries(views))("%s: axe-core finds nothing, nothing overflows,
 test("it says what is exposed, by whom, since when and what to do", async () => {
   const tab = await open(await siteOf(40));
   const text = String(await tab.evaluate("document.body.innerText")).replaceAll(/\s+/gu, " ");
-  expect(text).toContain("4 of 40 accounts expose 5 columns.");
-  const cause = "public.customers.email is not hashed shop-0 Schemas/orders, shop-2 Schemas/orders 61 min ago dana@example.com";
+  expect(text).toContain("5 of 40 accounts expose 6 columns.");
+  const cause =
+    "public.customers.email is not hashed shop-0 Schemas/orders, shop-2 Schemas/orders 2026-03-01 08:00 UTC 61 min ago dana@example.com";
   expect(text).toContain(`${cause} The next check repairs it.`);
   const { event } = byEve;
-  const both = `public.customers.email is not hashed, public.customers.phone is not hashed shop-1 Schemas/orders ${event} 51 min ago no event names it`;
+  const both = `public.customers.email is not hashed, public.customers.phone is not hashed shop-1 Schemas/orders found 2026-03-01 08:10 UTC 51 min ago ${event}`;
   expect(text).toContain(`${both} Not repaired: the account is locked.`);
-  expect(text.split(event)).toHaveLength(2);
-  expect(text).toContain("public.customers.email hashed shop-9 Schemas/orders 49 min ago dana@example.com 12 min");
+  expect(text).toContain("public.customers.email hashed shop-9 Schemas/orders 2026-03-01 08:12 UTC 49 min ago dana@example.com 12 min");
+  expect(text).toContain(
+    "public.orders.note hashed shop-10 Schemas/orders 2026-03-01 08:12 UTC 49 min ago Orders was changed by eve@example.com, 2026-03-01 08:02 UTC at most 11 min",
+  );
+  expect(text).toContain("2 accounts differ in another way.");
+  expect(text).toContain(
+    "public.orders.mail is new and readable shop-11 Schemas/orders after 2026-03-01 08:05 UTC 56 min ago not in the audit log Not repaired: no request can.",
+  );
   const account = await open(`${await siteOf(40)}/accounts/shop-0`);
   expect(await account.evaluate("document.body.innerText")).toContain("dimsync apply --protect-only -t shop-0");
 });

@@ -1,10 +1,11 @@
 // Workers as processes with a real PostgreSQL: they start at the same moment, are killed, frozen and cut off, and the accounts go on.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { parse, stringify } from "yaml";
 import { readAccount } from "../../../src/features/controller/accounts.ts";
 import { openStore } from "../../../src/features/controller/database.ts";
 import { builtCli, dimsync, ended, repository, startCli } from "../../cli/built-cli.ts";
@@ -57,7 +58,7 @@ async function stored({ url = "", folder }: Project) {
   const database = await openStore(url, folder);
   onTestFinished(() => database.close());
   return {
-    row: () => readAccount(database, "test"),
+    row: (target = "test") => readAccount(database, target),
     due: () => database.rows("update dimsync_controller.account set next_at = now() returning 1 as one"),
     sql: (text: string) => database.rows<Record<string, unknown>>(text),
   };
@@ -205,13 +206,17 @@ test("a process works with the tables of the next minor version", async () => {
   await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 0, checkedAt: expect.any(String) }), waiting);
 });
 
-test("files of one machine are refused as records of several workers, with the command that moves them", async () => {
+test("an account whose records are files of one machine is failing, with the command that moves them, and the others are checked", async () => {
   const under = await project();
-  const text = `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { test: { baseUrl: "${under.service.url}", apiKey: { $secret: { env: KEY } }, controller: {} } }\n`;
-  under.commit("dimsync.yaml", text);
-  const { code, stderr } = await startProcess(under).end;
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/E_RECORDS_REFUSED[\s\S]*dimsync records migrate --to git -t test/u)]);
-  expect(hashesIn(under)).toBe(0);
+  const config = parse(readFileSync(join(under.folder, "dimsync.yaml"), "utf8"));
+  const { records: _, ...local } = config.targets.test;
+  under.commit("dimsync.yaml", stringify({ ...config, targets: { ...config.targets, local } }));
+  startProcess(under);
+  const { row } = await stored(under);
+  await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 0, error: null, checkedAt: expect.any(String) }), waiting);
+  const error = expect.stringMatching(/E_RECORDS_REFUSED.*dimsync records migrate --to git -t local/u);
+  await vi.waitFor(async () => expect(await row("local")).toMatchObject({ error, checkedAt: null }), waiting);
+  expect(hashesIn(under)).toBe(1);
 });
 
 test("a worker follows its checkout when the commit changes", async () => {
@@ -355,6 +360,14 @@ describe.skipIf(spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/
   test("too small for the embedded database: the message says so", async () => {
     const { end } = startProcess(await project({ database: "embedded" }), {}, { diskSize: "20m" });
     expect(await end).toMatchObject({ code: 1, stderr: expect.stringMatching(/E_CONTROLLER_DATABASE.*does not start: .*full disk/u) });
+  });
+
+  test("full before the start: the message says so", async () => {
+    const { end } = startProcess(await project({ database: "embedded" }), {}, { diskSize: "4k" });
+    expect(await end).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/E_CONTROLLER_DATABASE.*64 MB.*(no space|cannot be written)/iu),
+    });
   });
 
   test("full before a repair: nothing is sent, the log says why, and it recovers by itself", async () => {

@@ -52,6 +52,24 @@ describe("one cause is one failed check, and what depends on it is not checked",
     expect((await project.run(runDoctor, {})).out).toContain("Fix the failed checks first.");
   });
 
+  test.each([
+    ["dimsync.yaml", "", "notify: { url: https://hooks.example.com/x }\n", /^E_LITERAL_SECRET: dimsync\.yaml:\d+:\d+ /u],
+    [
+      "manifests/two.yaml",
+      "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: all }\nspec: { integrations: { names: ['*'] }, rules: [] }\n",
+      "",
+      /^E_CONFLICTING_CONFIGS: manifests\/\S+:\d+:\d+ .*\(and \d+ more\)$/u,
+    ],
+  ] as const)("errors of the project, which only a plan finds: %s", async (path, text, more, found) => {
+    await project.importJson();
+    if (text === "") await editConfig((config) => config + more);
+    else await project.write(path, text);
+    const report = await doctor();
+    expect(named(report, "fail")).toEqual(["project"]);
+    expect(report.checks.find(({ check }) => check === "project")?.found).toMatch(found);
+    expect(report.exit.code).toBe(1);
+  });
+
   test("a host that does not respond", async () => {
     const port = await freePort();
     await editConfig((text) => `${text.replace(project.service.url, `http://127.0.0.1:${port}`)}client: { retries: 0 }\n`);
