@@ -76,7 +76,8 @@ async function nameChecks(project: Project, run: RunEnvironment, checks: readonl
   const plan = isStopped ? undefined : await planned();
   const all = isStopped ? project.problems.map((problem) => toDiagnostic(problem, project.locate)) : plan && diagnosticsIn(plan);
   const found = (all ?? []).filter(({ rule }) => nameCodes.has(rule));
-  const [error, ...more] = (all ?? []).filter((one) => isError(one) && !nameCodes.has(one.rule));
+  // A project that has no manifests yet can import them.
+  const [error, ...more] = (all ?? []).filter((one) => isError(one) && !nameCodes.has(one.rule) && one.rule !== "E_PATH_NOT_FOUND");
   if (error !== undefined && !hasFailed) {
     const others = more.length === 0 ? "" : `(and ${more.length} more)`;
     return [fail("project", spaced(`${error.rule}:`, placeText(error), error.message, others), "To see every error: dimsync plan")];
