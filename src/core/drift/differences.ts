@@ -5,7 +5,7 @@ import { pathText, spaced, wholePath } from "../base/text/paths.ts";
 import { actorText, attributionText, differenceText } from "../render/index.ts";
 
 /** One difference of a report, as lists name it: equal ones of several accounts have equal words. It contains no value of the account. */
-export interface Difference {
+export interface NamedDifference {
   /** "Schemas/shop" */
   readonly address: string;
   /** "" for a whole object. */
@@ -23,21 +23,21 @@ export interface Difference {
   readonly event?: string;
 }
 
-export const isSameNode = (one: Pick<Difference, "address" | "path">, other: Pick<Difference, "address" | "path">): boolean =>
+export const isSameNode = (one: Pick<NamedDifference, "address" | "path">, other: Pick<NamedDifference, "address" | "path">): boolean =>
   one.address === other.address && one.path === other.path;
 
 /**
  * The exposed ones first; then other differences, steps by hand, what is not compared, and violated policies of which no difference tells. What was kept
  * hashed or disabled and cannot be shown to be so is exposed, too.
  */
-export function differencesOf(report: Plan): readonly Difference[] {
-  const other = (address: string, path: string, what: string): Difference => ({ address, path, what, isExposed: false });
+export function differencesOf(report: Plan): readonly NamedDifference[] {
+  const other = (address: string, path: string, what: string): NamedDifference => ({ address, path, what, isExposed: false });
   const items = readySteps(report).filter(({ verb }) => verb !== "bind");
   const differences = [
     ...items.flatMap((item) =>
       item.verb === "create" ? other(item.address, "", "is missing") : Array.from(eachChange(item), (change) => differenceOf(change, item)),
     ),
-    ...stepsOf(report, "byHand").map((step): Difference => {
+    ...stepsOf(report, "byHand").map((step): NamedDifference => {
       const one = { ...differenceOf(firstChange(step), step), isByHand: true } as const;
       const [what = ""] = whyOf(step).message.split(/[.:](?: |$)/u);
       return step.obligation === true ? { ...one, what, isExposed: true } : { ...one, what: `${one.what} (by hand)` };
@@ -50,7 +50,7 @@ export function differencesOf(report: Plan): readonly Difference[] {
   return [...differences, ...violated].sort((a, b) => Number(b.isExposed) - Number(a.isExposed));
 }
 
-function differenceOf(change: Change, item: Pick<ReadyStep, "address" | "liveName" | "attribution">): Difference {
+function differenceOf(change: Change, item: Pick<ReadyStep, "address" | "liveName" | "attribution">): NamedDifference {
   const { path, risk, origin, attribution } = change;
   const isExposed = risk === "exposed";
   const what = isExposed ? spaced(pathText(path).node, "is", differenceText(change)) : spaced(wholePath(path), "differs");

@@ -8,7 +8,7 @@ import { counted, durationText } from "../base/text/counts.ts";
 import { joinParts, moreOf } from "../base/text/lists.ts";
 import { wholePath } from "../base/text/paths.ts";
 import { timeText } from "../render/index.ts";
-import { type Difference, differencesOf } from "./differences.ts";
+import { differencesOf, type NamedDifference } from "./differences.ts";
 import { driftSummary } from "./summary.ts";
 
 /** Of a webhook: its URL is a secret, because whoever has it can post to the channel. */
@@ -52,7 +52,7 @@ function webhookUrl(value: unknown): URL | string {
 }
 
 /** A difference that the controller reverted. */
-interface Reverted extends Pick<Difference, "address" | "path" | "actor" | "at" | "event"> {
+interface Reverted extends Pick<NamedDifference, "address" | "path" | "actor" | "at" | "event"> {
   /** If no event says when it was made: the last check that did not find it. */
   readonly after?: string;
   /** ISO 8601. */
@@ -148,7 +148,7 @@ function countsText({ differences, exposed, manual, policy, blocked }: ReturnTyp
   );
 }
 
-function lineOf({ address, what, isExposed, origin, actor, at = "" }: Difference): string {
+function lineOf({ address, what, isExposed, origin, actor, at = "" }: NamedDifference): string {
   const who = joinParts([origin === "conflict" ? "conflict" : "", actor === undefined ? "" : `${actor}, ${timeText(at)}`], "; ");
   return `• ${isExposed ? ":warning: " : ""}${code(address)} ${plain(what, 300)}${who === "" ? "" : ` (${plain(who)})`}`;
 }

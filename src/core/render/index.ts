@@ -23,7 +23,7 @@ export {
 export type { Document, DriftLinks, RenderOptions } from "./document.ts";
 export { formats, type Text } from "./formats.ts";
 export { annotationsOf } from "./report/annotations.ts";
-export { actorText, attributionText, originText, timeText, traceText } from "./report/attribution.ts";
+export { actorText, attributionText, timeText } from "./report/attribution.ts";
 export { differenceText, labelText } from "./report/changes.ts";
 export { targetPlace } from "./report/from-root.ts";
 export { notKeptText } from "./report/not-kept.ts";

@@ -1,6 +1,6 @@
 import type { Plan } from "../../core/base/model/plan.ts";
 import type { ControllerMode } from "../../core/base/model/settings/config.ts";
-import { type Difference, isSameNode } from "../../core/drift/index.ts";
+import { isSameNode, type NamedDifference } from "../../core/drift/index.ts";
 import { jsonParameter } from "../../core/records/postgres/index.ts";
 import type { Database } from "./database.ts";
 
@@ -45,7 +45,7 @@ export interface AccountRow {
 }
 
 /** A difference as the page groups it: equal ones of several accounts are one cause. */
-export interface FoundDifference extends Difference {
+export interface FoundDifference extends NamedDifference {
   /** If no event says when: the last check that did not find it, by the same commit. */
   readonly after?: string;
 }
