@@ -8,7 +8,7 @@ export type Traced = Pick<Change, "origin" | "attribution"> &
   Partial<Pick<ReadyStep, "address" | "liveName">>;
 
 /** "drift", "config", "conflict"; "" if unknown. */
-export function originText(origin: Origin | undefined): string {
+function originText(origin: Origin | undefined): string {
   return origin === undefined || origin === "unknown" ? "" : origin;
 }
 
