@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
-import { mkdtemp, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "../../base/git/process.ts";
@@ -87,7 +87,7 @@ export async function openRepositories({ folder, remote: name, ref, env }: Repos
   return { toRead: at(toRead), toWrite: at(toWrite) };
 }
 
-type Opened = Pick<RecordsRepository, "name" | "url" | "ref" | "objectFormat" | "place">;
+type Opened = Pick<RecordsRepository, "name" | "url" | "ref" | "objectFormat"> & Pick<RemoteRef, "place">;
 
 function repositoryAt({ name, url, ref, objectFormat, place }: Opened): RecordsRepository {
   const key = keyOf(url, ref);
@@ -116,7 +116,7 @@ function repositoryAt({ name, url, ref, objectFormat, place }: Opened): RecordsR
 
 /** The ref of a remote, and the refs of the local repository that belong to it. */
 interface RemoteRef {
-  readonly place: GitPlace;
+  readonly place: GitPlace & Required<Pick<GitPlace, "gitDir">>;
   readonly url: string;
   readonly ref: string;
   /** The newest commit that this machine has seen. */
@@ -134,7 +134,7 @@ async function remoteTip({ place, url, ref }: RemoteRef): Promise<string | undef
 
 async function fetchTip(connection: RemoteRef): ReturnType<RecordsRepository["fetch"]> {
   const { place, url, ref, seen, fetched } = connection;
-  const depth = (await localCommit(place, seen)) === undefined ? ["--depth=1"] : [];
+  const depth = (await hasSeen(connection)) ? [] : ["--depth=1"];
   const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
   // Without a plus sign, git refuses to move `seen` back.
   const refs = [`+${ref}:${fetched}`, `${ref}:${seen}`];
@@ -150,6 +150,10 @@ async function fetchTip(connection: RemoteRef): ReturnType<RecordsRepository["fe
   if (isRewound) return "rewound";
   throw new GitError(wordsOf(stderr));
 }
+
+/** Whether this machine has seen the ref. Git is not asked about a new repository. */
+const hasSeen = async ({ place, seen }: RemoteRef): Promise<boolean> =>
+  [seen, "packed-refs"].some((file) => existsSync(join(place.gitDir, file))) && (await localCommit(place, seen)) !== undefined;
 
 async function localCommit(place: GitPlace, name: string): Promise<string | undefined> {
   const { code, stdout } = await runGit(place, ["rev-parse", "--verify", "--quiet", name]);
@@ -189,7 +193,7 @@ async function bareRepository(
   // Only paths can be relative.
   const remote = /^[\w+.-]+:/u.test(url) ? url : resolve(place.folder, url);
   const gitDir = join(folder, `${keyOf(remote, ref, objectFormat)}.git`);
-  if ((await stat(gitDir).catch(() => undefined)) === undefined) await createRepository(folder, { place, gitDir, objectFormat });
+  if ((await stat(gitDir).catch(() => undefined)) === undefined) await createRepository(folder, { gitDir, objectFormat });
   const config = join(gitDir, "config");
   const text = configOf(objectFormat);
   // Other processes may be using it.
@@ -203,17 +207,19 @@ const configOf = (objectFormat: CheckoutSettings["objectFormat"]): string =>
     : `[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = ${objectFormat}\n`;
 
 interface NewRepository {
-  readonly place: GitPlace;
   readonly gitDir: string;
   readonly objectFormat: CheckoutSettings["objectFormat"];
 }
 
 /** Created under another name, so that a kill or a second process never leaves an incomplete repository. */
-async function createRepository(folder: string, { place, gitDir, objectFormat }: NewRepository): Promise<void> {
+async function createRepository(folder: string, { gitDir, objectFormat }: NewRepository): Promise<void> {
   await removeAbandoned(folder, incomplete, abandonedAfterMs);
   const temp = await mkdtemp(join(folder, incomplete));
   try {
-    await gitText({ ...place, gitDir: temp }, ["init", "--quiet", "--bare", "--template=", `--object-format=${objectFormat}`]);
+    // What git init writes and git needs. A job has a new machine each time, and waits for each process.
+    await Promise.all([mkdir(join(temp, "objects")), mkdir(join(temp, "refs"))]);
+    await writeFile(join(temp, "config"), configOf(objectFormat), { mode: 0o600 });
+    await writeFile(join(temp, "HEAD"), "ref: refs/heads/main\n");
     await rename(temp, gitDir).catch(async (error: unknown) => {
       // Another process was first.
       if (!(await stat(join(gitDir, "HEAD")).catch(() => undefined))) throw error;
