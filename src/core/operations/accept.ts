@@ -35,9 +35,11 @@ async function sharedEdits({ settings }: Project, edits: readonly FileEdit[], lo
   if (edits.length === 0) return [];
   const others = (await listTargets(load)).filter((target) => target !== settings.target);
   const readers = await Promise.all(others.map(async (target) => ({ target, files: await filesOf(target, load) })));
-  return edits.flatMap(({ file, path, values }): readonly SharedEdit[] => {
+  return edits.flatMap(({ file, path, values: all }): readonly SharedEdit[] => {
+    // A new SchemaConfig is for the target alone.
+    const values = all.filter(({ isInNew }) => !isInNew);
     const targets = readers.filter(({ files }) => files?.has(path) !== false).map(({ target }) => target);
-    return targets.length === 0 ? [] : [{ file, values, targets }];
+    return targets.length === 0 || values.length === 0 ? [] : [{ file, values, targets }];
   });
 }
 

@@ -1,3 +1,5 @@
+import { relative, sep } from "node:path";
+import { repositoryTop } from "../base/git/top.ts";
 import { DimsyncError, ProblemsError } from "../base/model/errors.ts";
 import type { JsonObject } from "../base/model/json/json.ts";
 import {
@@ -43,7 +45,7 @@ interface StoreOwner {
 
 interface Store<N extends StoreName> {
   /** What `--to` names; `option` is what follows the name and a colon. Undefined if it is not valid. */
-  readonly parse: (option: string | undefined, target: string) => Choice<N> | undefined;
+  readonly parse: (option: string | undefined, owner: Pick<Settings, "target" | "folder">) => Choice<N> | undefined;
   /** Makes no connection and writes nothing. Throws ProblemsError if a secret is missing. */
   readonly open: (records: SettingsByStore[N], owner: StoreOwner) => Promise<Records>;
   /** Creates an empty store, which proves that it can be written. Throws E_RECORDS_EXIST, E_RECORDS_READ, E_RECORDS_REFUSED and E_RECORDS_UNCLEAR. */
@@ -67,8 +69,11 @@ const folder: Store<"folder"> = {
 };
 
 const git: Store<"git"> = {
-  parse(option, target) {
-    const ref = option ?? `refs/dimsync/${target.replaceAll(/[^A-Za-z0-9._-]/gu, "-")}`;
+  parse(option, { target, folder }) {
+    // Two projects of a repository may have targets of the same name.
+    const below = relative(repositoryTop(folder) ?? folder, folder);
+    const name = [...below.split(sep).filter((part) => part !== ""), target].join("-").replaceAll(/[^A-Za-z0-9._-]/gu, "-");
+    const ref = option ?? `refs/dimsync/${name}`;
     const isRef = /^refs\/[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)+$/u.test(ref);
     return isRef ? { store: "git", ref, remote: "origin" } : undefined;
   },
@@ -135,12 +140,14 @@ const postgres: Store<"postgres"> = {
     return {
       settings: { ...choice, id, ttlMs: ttls.postgres },
       config: { postgres: { url: { $secret: choice.url.$secret }, ...(schema === "dimsync" ? {} : { schema }), id } },
-      notes:
-        synchronousCommit === "off"
+      notes: [
+        `Every run needs the URL of the database from now on. In CI, give it to the jobs that plan, apply and report drift.`,
+        ...(synchronousCommit === "off"
           ? [
               "The server has synchronous_commit = off. dimsync turns it on for its own transactions; other programs may lose commits in a crash.",
             ]
-          : [],
+          : []),
+      ],
     };
   },
   async probe({ schema, url }, owner, version) {
@@ -168,9 +175,9 @@ const stores: { readonly [N in StoreName]: Store<N> } = { folder, git, postgres 
 export const storeNamed = <N extends StoreName>(name: N): Store<N> => stores[name];
 
 /** `folder`, `git`, `git:REF` or `postgres`. Throws E_USAGE. */
-export function parseStore(text: string | undefined, target: string): StoreChoice {
+export function parseStore(text: string | undefined, owner: Pick<Settings, "target" | "folder">): StoreChoice {
   const [name = "", option] = (text ?? "git").split(/:(.*)/su);
-  const choice = isStoreName(name) ? stores[name].parse(option, target) : undefined;
+  const choice = isStoreName(name) ? stores[name].parse(option, owner) : undefined;
   if (choice !== undefined) return choice;
   throw new DimsyncError("E_USAGE", `${JSON.stringify(text)} is not a store: use folder, git, git:refs/dimsync/prod or postgres.`);
 }

@@ -11,6 +11,7 @@ import type { Plan } from "../../core/base/model/plan.ts";
 import { diagnosticsIn, isError, placeText, toDiagnostic } from "../../core/base/model/problem.ts";
 import { version } from "../../core/base/model/runtime/version.ts";
 import type { Listing } from "../../core/base/model/service.ts";
+import { allowedName, unlistedHost } from "../../core/base/model/settings/allowed-hosts.ts";
 import { accountName, type Settings } from "../../core/base/model/settings/config.ts";
 import type { Environment } from "../../core/base/model/settings/env.ts";
 import { describeSecret } from "../../core/base/model/settings/secret.ts";
@@ -294,6 +295,13 @@ export const ok = (check: string, found: string): Check => ({ check, state: "ok"
 export const warn = (check: string, found: string, advice: string): Check => ({ check, state: "warn", found, advice });
 export const fail = (check: string, found: string, advice: string): Check => ({ check, state: "fail", found, advice });
 
+/** Whether each list of allowed hosts in jobs has that of an account. */
+function givesKey(jobs: string, baseUrl: string): boolean {
+  const lists = [...jobs.matchAll(/^ *DIMSYNC_ALLOWED_HOSTS: *"?([^"#\n]*)/gmu)];
+  const isUnlisted = (list: string): boolean => unlistedHost(baseUrl, { DIMSYNC_ALLOWED_HOSTS: list }) !== undefined;
+  return !/^https?:/u.test(baseUrl) || lists.every(([, list = ""]) => !isUnlisted(list));
+}
+
 /** Whether the jobs of CI that init wrote name every target and its keys. None without such jobs. */
 async function jobChecks({ folder, baseUrl }: Pick<Settings, "folder" | "baseUrl">, env: Environment): Promise<readonly Check[]> {
   const check = "CI jobs";
@@ -307,11 +315,16 @@ async function jobChecks({ folder, baseUrl }: Pick<Settings, "folder" | "baseUrl
   const text = found.map((path) => readFileSync(join(top, path), "utf8")).join("\n");
   // Of secrets.NAME, the name.
   const words = new Set([/[^\w.-]+/u, /[^\w-]+/u].flatMap((between) => text.split(between)));
-  const missing = project.targets.flatMap(({ name, key }) => {
-    const lacking = [...(words.has(name) ? [] : ["its name"]), ...[key, readKey(key)].filter((word) => !words.has(word))];
+  // All jobs of GitLab get all variables.
+  const isGithub = found.some((path) => path.startsWith(".github/"));
+  const missing = project.targets.flatMap(({ name, key, database }) => {
+    const names = [key, readKey(key), ...(isGithub && database !== undefined ? [database] : [])];
+    const lacking = [...(words.has(name) ? [] : ["its name"]), ...names.filter((word) => !words.has(word))];
     return lacking.length === 0 ? [] : [`${name} (${lacking.join(", ")})`];
   });
-  if (missing.length === 0) return [ok(check, `They name every target and its keys: ${andMore(found, "file")}.`)];
+  if (!givesKey(text, baseUrl))
+    return [warn(check, `They give ${allowedName(baseUrl)} no key.`, `Add it to DIMSYNC_ALLOWED_HOSTS in ${andMore(found, "file")}.`)];
+  if (missing.length === 0) return [ok(check, `They name every target, its keys and its host: ${andMore(found, "file")}.`)];
   return [
     warn(
       check,

@@ -76,9 +76,7 @@ export async function acceptReport(context: Context<DriftFlags>, project: Projec
 const sharedText = (shared: readonly SharedEdit[]): string =>
   shared
     .map(({ file, targets, values }) => {
-      const lines = values.map(
-        ({ address, path, value, isInNew }) => `${address} ${wholePath(path)}: ${String(value)}${isInNew ? ", in a new SchemaConfig" : ""}`,
-      );
+      const lines = values.map(({ address, path, value }) => `${address} ${wholePath(path)}: ${String(value)}`);
       const shown = lines.length > mostShared ? [...lines.slice(0, mostShared), `… ${moreOf(lines.length - mostShared, "value")}`] : lines;
       const head = `${file} also belongs to ${targets.length === 1 ? "target" : "targets"} ${andMore(targets, "target")}. Accepting the drift changes there:`;
       return [visible(head), ...shown.map((line) => `  ${visible(line)}`), ""].join("\n");

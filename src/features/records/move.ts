@@ -61,7 +61,7 @@ export async function createRecords(project: Project, options: NewStoreOptions):
         `The target ${settings.target} has records in ${records.place}: ${summary(before)}. A new store would not know them. Move them instead:`,
         { command: named === undefined ? `dimsync records migrate --to ${options.to ?? "git"}` : "dimsync records migrate" },
       );
-    const choice = named ?? parseStore(options.to, settings.target);
+    const choice = named ?? parseStore(options.to, settings);
     const created = await storeNamed(choice.store).create(choice, { settings, env: options.env });
     const gone = isGone === undefined ? [] : [isGone];
     return nameStore(project, { ...created, notes: [...gone, ...created.notes], choice, isNamed: choice === named }, options);
@@ -78,7 +78,7 @@ export async function moveRecords(project: Project, options: NewStoreOptions): P
   return withRecords(untilCreated(settings, named), options.env, async (records) => {
     if (options.to === undefined && named === undefined)
       throw new DimsyncError("E_USAGE", "records migrate needs --to: folder, git, git:REF or postgres.");
-    const choice = options.to === undefined && named !== undefined ? named : parseStore(options.to, settings.target);
+    const choice = options.to === undefined && named !== undefined ? named : parseStore(options.to, settings);
     if (isSameStore(choice, project))
       throw new DimsyncError("E_USAGE", `The records of the target ${settings.target} are in this store already (${records.place}).`);
     const runId = randomUUID();

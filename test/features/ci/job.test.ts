@@ -1,5 +1,5 @@
 // A job on main applies, undoes drift, and comments on what it merged.
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startEmbeddedService } from "../../../src/embedded/index.ts";
@@ -169,5 +169,53 @@ test("a run without the key says on the pull request that nothing was sent", asy
   const job = { GITHUB_ACTIONS: "true", GITHUB_EVENT_NAME: "push", GITHUB_REPOSITORY: "example/data", GITHUB_REF: "refs/heads/main" };
   const forge = { GITHUB_API_URL: github.url, GITHUB_TOKEN: githubToken, GITHUB_EVENT_PATH: event, GITHUB_SHA: commit };
   expect((await runCommand(["ci", "apply"], folder, { ...gitEnv, ...job, ...forge, DIMSYNC_API_KEY: "" })).code).toBe(1);
-  expect(bodyOf(7)).toMatch(/## Nothing was sent to `prod`\n\n`E_SECRET_MISSING/u);
+  expect(bodyOf(7)).toMatch(
+    /## Nothing was sent to `prod`\n\n`E_SECRET_MISSING[^\n]*Create the secret that the workflow passes as DIMSYNC&#95;API&#95;KEY/u,
+  );
+});
+
+test("a plan of a pull request tells what was merged and not applied yet from what someone changed, and strict review does not refuse it", async () => {
+  const { folder, push, commit, service } = await mergedProject();
+  writeFileSync(
+    join(folder, "dimsync.yaml"),
+    readFileSync(join(folder, "dimsync.yaml"), "utf8").replace("targets:", "review: strict\ntargets:"),
+  );
+  const origin = join(writeProject({}), "origin.git");
+  git(folder, "init", "--quiet", "--bare", origin);
+  git(folder, "remote", "add", "origin", origin);
+  push(7, "phone");
+  git(folder, "push", "--quiet", "origin", "main");
+  git(folder, "switch", "--quiet", "--create", "feature");
+  writeFileSync(join(folder, "manifests/city.yaml"), hashes("city", 8));
+  commit("Hash city");
+  const event = { pull_request: { number: 8, head: { repo: { full_name: "example/data" } }, base: { ref: "main" } } };
+  const place = writeProject({ "event.json": JSON.stringify({ ...event, repository: { default_branch: "main" } }) });
+  const env = {
+    ...gitEnv,
+    GITHUB_ACTIONS: "true",
+    GITHUB_EVENT_NAME: "pull_request",
+    GITHUB_REPOSITORY: "example/data",
+    GITHUB_EVENT_PATH: join(place, "event.json"),
+    DIMSYNC_API_KEY: "key",
+  };
+  const plan = () => runCommand(["ci", "plan", "-o", "human"], folder, env);
+  const merged = await plan();
+  expect([merged.code, merged.stdout], merged.stderr).toEqual([
+    0,
+    expect.stringMatching(
+      /^prod: 1 change from this pull request, which protects; 1 change is not from this pull request\.[\s\S]*phone .*not from this pull request/u,
+    ),
+  ]);
+  service.mutate(
+    ({ integrations: [orders] }) => {
+      const column = orders?.schemas["public"]?.tables["customers"]?.columns["email"];
+      if (column !== undefined) column.hashed = false;
+    },
+    { email: "dana@example.com" },
+    'Schema configuration of integration 8f1c "Orders" changed',
+  );
+  expect(await plan()).toMatchObject({
+    code: 3,
+    stdout: expect.stringMatching(/1 outside change is undone; 1 change is not from this pull request/u),
+  });
 });

@@ -164,6 +164,11 @@ test("jobs that do not name a target and its keys are a warning, and those that 
   const env = { DIMSYNC_BASE_URL: "" };
   expect((await runCommand(["init", "--ci", "github"], project.folder, env)).code).toBe(0);
   expect(await jobs()).toMatchObject({ state: "ok" });
+  const file = join(project.folder, ".github/workflows/dimsync-apply.yml");
+  const written = await readFile(file, "utf8");
+  await writeFile(file, written.replace(/(?<=DIMSYNC_ALLOWED_HOSTS: )"[^"]*"/u, '"api.example.com"'));
+  expect(await jobs()).toMatchObject({ state: "warn", advice: expect.stringContaining("Add it to DIMSYNC_ALLOWED_HOSTS in .github") });
+  await writeFile(file, written);
   await editConfig((text) =>
     text.replace(/^targets:\n/mu, 'targets:\n  us: { baseUrl: "https://us.example.com", apiKey: { $secret: { env: US_API_KEY } } }\n'),
   );

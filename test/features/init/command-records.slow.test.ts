@@ -23,10 +23,10 @@ test("init creates the records in the remote, once, and names them in dimsync.ya
   const other = remote.clone();
   expect((await runCommand(["init"], other, gitEnv)).code).toBe(0);
   expect([config(other), remote.tip("refs/dimsync/prod")]).toEqual([config(folder), tip]);
-  // Another project of the repository has other records.
-  const { code, stderr } = await runCommand(["init", "deploy"], folder, gitEnv);
-  expect([code, stderr]).toEqual([0, expect.stringContaining("dimsync records init --to git:refs/dimsync/prod-2")]);
-  expect(config(join(folder, "deploy"))).not.toContain("records");
+  // Another project of the repository has other records of a target with the same name.
+  expect((await runCommand(["init", "deploy/eu"], folder, gitEnv)).code).toBe(0);
+  expect(config(join(folder, "deploy/eu"))).toContain("ref: refs/dimsync/deploy-eu-prod,");
+  expect([remote.tip("refs/dimsync/deploy-eu-prod"), remote.tip("refs/dimsync/prod")]).toEqual([expect.any(String), tip]);
 });
 
 test.each([

@@ -92,13 +92,14 @@ export async function acceptDrift(
     }),
   );
   const names = new Set(project.manifests.map(({ address }) => address));
+  const target = report.severalTargets === true ? report.target : undefined;
   const edits: FileEdit[] = [];
   for (const [file, changes] of groupBy(inFiles, ({ edit }) => (edit.how === "value" ? edit.manifest : edit.home).place.file)) {
     const path = resolve(cwd, file);
     const before = await readFile(path, "utf8");
     const mark = before.startsWith("\ufeff") ? "\ufeff" : "";
     const withValues = editValues(before.slice(mark.length), changes, { file, reasons });
-    const after = mark + addOverrides(withValues, changes, { file, reasons, names });
+    const after = mark + addOverrides(withValues, changes, { file, reasons, names, target });
     if (after !== before) edits.push({ file, path, before, after, diff: diffOf(file, before, after), values: valuesOf(changes, reasons) });
   }
   return {
@@ -143,7 +144,7 @@ function editValues(
 function addOverrides(
   text: string,
   changes: readonly InFile[],
-  { file, reasons, names }: { readonly file: string; readonly reasons: Reasons; readonly names: Set<Address> },
+  { file, reasons, names, target }: { readonly file: string; readonly reasons: Reasons } & Naming,
 ): string {
   const overrides = changes.flatMap(({ difference, edit }) => (edit.how === "override" ? [{ difference, edit }] : []));
   let edited = text;
@@ -151,7 +152,7 @@ function addOverrides(
     const longer = withOverride(
       edited,
       ofObject.map(({ edit }) => edit),
-      names,
+      { names, target },
     );
     if (longer === undefined) for (const { difference } of ofObject) reasons.set(difference, `No document can be added to ${file}.`);
     else edited = longer;
@@ -178,25 +179,34 @@ function diffOf(file: string, before: string, after: string): string {
 
 type Override = Extract<PlannedEdit, { readonly how: "override" }>;
 
+interface Naming {
+  /** The addresses in use; a new one is added. */
+  readonly names: Set<Address>;
+  /** The target whose account differs, if the project has others: theirs may not. */
+  readonly target: string | undefined;
+}
+
 /**
  * The text with one more SchemaConfig at its end, of higher priority, for one of the many
  * integrations that the manifest covers; undefined if the text cannot take another document.
- * `names` are the addresses in use; the new one is added.
  */
-function withOverride(text: string, overrides: readonly Override[], names: Set<Address>): string | undefined {
+function withOverride(text: string, overrides: readonly Override[], { names, target }: Naming): string | undefined {
   const [first] = overrides;
   if (first === undefined) return undefined;
   const { covering, top, item } = first;
   const eol = eolOf(text);
   const manifest = item.manifests?.find((address) => kindOf(address) === kindNames.integration);
   const integration = parseAddress(manifest ?? item.address)?.name ?? "";
-  const slug = `${covering.name}-${integration}`.toLowerCase().replaceAll(/[^a-z0-9._-]+/gu, "-");
+  const slug = [covering.name, integration, ...(target === undefined ? [] : [target])]
+    .join("-")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/gu, "-");
   const name = freeName(slug, (one) => names.has(schemaConfigAddress(one)));
   names.add(schemaConfigAddress(name));
   const document = {
     apiVersion: "dimsync/v1",
     kind: kindNames.schemaConfig,
-    metadata: { name },
+    metadata: { name, ...(target === undefined ? {} : { targets: [target] }) },
     spec: {
       integration: manifest === undefined ? { id: item.liveId ?? integration } : integration,
       priority: (top.spec.priority ?? 0) + 1,
@@ -205,7 +215,7 @@ function withOverride(text: string, overrides: readonly Override[], names: Set<A
   };
   const lines = [
     "---",
-    `# Accepted from the account: differs from ${covering.address}, which covers other integrations, too.`,
+    `# Accepted from the account${target === undefined ? "" : ` of ${target}`}: differs from ${covering.address}.`,
     ...blockLines(escapeReferences(document)),
     "",
   ];

@@ -33,7 +33,15 @@ function fromEnvironment(name: string, { env }: SecretOptions): { readonly text:
   const text = own(env, name);
   if (text !== undefined && text !== "") return { text };
   const state = text === undefined ? "is not set" : "is empty, which counts as missing";
-  return fault("E_SECRET_MISSING", `The environment variable ${name} ${state}. Set it where dimsync runs.`);
+  return fault("E_SECRET_MISSING", `The environment variable ${name} ${state}. ${advice(name, env)}`);
+}
+
+/** A job passes a secret under a name of its own choice, such as the read key as the API key. */
+function advice(name: string, { GITHUB_ACTIONS: github, GITLAB_CI: gitlab }: SecretOptions["env"]): string {
+  if (github === "true") return `Create the secret that the workflow passes as ${name}. A secret that does not exist is empty.`;
+  if (gitlab === "true")
+    return `Create the variable that the job passes as ${name}. One that is protected exists only on protected branches.`;
+  return "Set it where dimsync runs.";
 }
 
 /** Whoever opens a pull request could otherwise have any file of the machine read. The operator's own files are in folders for secrets. */

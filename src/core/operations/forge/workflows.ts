@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { gitText } from "../../base/git/process.ts";
+import { defined } from "../../base/model/json/json.ts";
 import { version } from "../../base/model/runtime/version.ts";
 import { allowedName } from "../../base/model/settings/allowed-hosts.ts";
+import type { Settings } from "../../base/model/settings/config.ts";
 import type { Environment } from "../../base/model/settings/env.ts";
 import { shellWord } from "../../base/text/shell.ts";
 import { listTargets, loadConfig, packageText } from "../../manifests/index.ts";
@@ -15,6 +17,8 @@ export interface CiTarget {
   readonly name: string;
   /** The variable with its key, and the secret of CI with the same name. */
   readonly key: string;
+  /** The variable with the URL of its records, if they are in a database. */
+  readonly database?: string | undefined;
 }
 
 /** What the jobs of a project depend on. */
@@ -81,8 +85,9 @@ function holesOf({ targets, isOrdered = false, hosts, branch, folder }: CiProjec
   const slug = slugOf(folder);
   const place = folder === "" ? "" : ` (${folder})`;
   const keys = [...new Set(targets.map(({ key }) => key))].map((key) => ({ KEY: key, READ_KEY: readKey(key) }));
+  const databases = [...new Set(targets.flatMap(({ database = [] }) => database))].map((name) => ({ DATABASE: name }));
   const ids = idsOf(targets.map(({ name }) => name));
-  const ofTargets = targets.map(({ name, key }, index): Holes => {
+  const ofTargets = targets.map(({ name, key, database }, index): Holes => {
     const before = isOrdered ? index - 1 : -1;
     const id = ids[before];
     return {
@@ -92,6 +97,7 @@ function holesOf({ targets, isOrdered = false, hosts, branch, folder }: CiProjec
       ID: ids[index],
       KEY: key,
       READ_KEY: readKey(key),
+      DATABASE: database,
       BEFORE: id,
       BEFORE_TARGET: before < 0 ? undefined : written(targets[before]?.name ?? ""),
       AFTER: id === undefined ? "" : ` && needs.apply-${id}.result == 'success'`,
@@ -112,7 +118,7 @@ function holesOf({ targets, isOrdered = false, hosts, branch, folder }: CiProjec
     HOSTS: hosts.length === 0 ? undefined : written(hosts.join(",")),
     TARGETS: targets.map(({ name }) => written(name)).join('", "'),
   };
-  return { all, lists: { target: ofTargets, key: keys } };
+  return { all, lists: { target: ofTargets, key: keys, database: databases } };
 }
 
 /** Names of jobs, groups and branches for the targets: unique, of letters, digits, hyphens and underscores. */
@@ -180,7 +186,11 @@ export async function ciProject({ root, top, baseUrl }: Place, env: Environment)
   const accounts = await Promise.all(
     names.map(async (target) => ({ target, settings: (await loadConfig({ cwd: root, env: rest, target })).settings })),
   );
-  const targets = accounts.map(({ target, settings }) => ({ name: target, key: keyName(settings?.apiKey?.$secret.env) }));
+  const targets = accounts.map(({ target, settings }) => ({
+    name: target,
+    key: keyName(settings?.apiKey?.$secret.env),
+    ...defined({ database: databaseName(settings?.records) }),
+  }));
   // The URL of any other webhook is a secret.
   const slack = accounts.some(({ settings }) => settings?.notify?.format === "slack") ? ["https://hooks.slack.com"] : [];
   const hosts = hostsOf([...accounts.flatMap(({ settings }) => settings?.baseUrl ?? []), ...slack]);
@@ -195,6 +205,9 @@ export async function ciProject({ root, top, baseUrl }: Place, env: Environment)
 /** A name that a secret of CI can have. */
 const keyName = (name: string | undefined): string =>
   name !== undefined && /^[A-Za-z_][A-Za-z0-9_]*$/u.test(name) ? name : "DIMSYNC_API_KEY";
+
+const databaseName = (records: Settings["records"] | undefined): string | undefined =>
+  records?.store === "postgres" ? records.url.$secret.env : undefined;
 
 /** Not that of an embedded account. */
 const hostsOf = (baseUrls: readonly string[]): readonly string[] => [

@@ -94,7 +94,7 @@ const rows: Readonly<Record<string, Row>> = {
     change: hashed("payments", "iban", false, "51a2"),
     diff: [
       "+---",
-      "+# Accepted from the account: differs from SchemaConfig/fleet, which covers other integrations, too.",
+      "+# Accepted from the account: differs from SchemaConfig/fleet.",
       "+apiVersion: dimsync/v1",
       "+kind: SchemaConfig",
       "+metadata: { name: fleet-shop-shard-02 }",
@@ -140,7 +140,7 @@ const rows: Readonly<Record<string, Row>> = {
     change: hashed("users", "email", false),
     diff: [
       "+---",
-      "+# Accepted from the account: differs from SchemaConfig/fleet, which covers other integrations, too.",
+      "+# Accepted from the account: differs from SchemaConfig/fleet.",
       "+apiVersion: dimsync/v1",
       "+kind: SchemaConfig",
       "+metadata: { name: fleet-orders }",
@@ -303,6 +303,20 @@ test.each([
   const { edits, unaccepted } = await acceptDrift({ ...report, steps }, await at.load(), at.folder);
   expect(edits).toEqual([]);
   expect(unaccepted).toEqual([{ address: "Schemas/orders", path: expect.stringMatching(/email/u), why: expect.stringContaining(why) }]);
+});
+
+test("a difference of one account is accepted for this target alone, although others load the same rule", async () => {
+  const { service, report, load, folder } = await story({
+    "b.yaml":
+      'apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: fleet }\nspec:\n  integrations: { names: ["shop-shard-*"] }\n  rules:\n    - { match: { table: payments, column: iban }, set: { hashed: true } }\n',
+  });
+  service.mutate((state) => {
+    column(state, "payments", "iban", "51a2").hashed = false;
+  });
+  const { edits } = await acceptDrift({ ...(await report()), severalTargets: true }, await load(), folder);
+  expect(edits.map(({ diff }) => diff).join("")).toMatch(
+    /# Accepted from the account of prod: [\s\S]*metadata:\n\+ {2}name: fleet-shop-shard-02-prod\n\+ {2}targets: \[prod\]/u,
+  );
 });
 
 test("a byte order mark and all other bytes stay", async () => {

@@ -25,7 +25,8 @@ const odd: CiProject = {
   branch: "re'lease+1",
   folder: `deploy/e $\{{ github.token }} $u`,
 };
-const projects = { one, two, odd };
+const inDatabase: CiProject = { ...two, targets: two.targets.map((target) => ({ ...target, database: "DIMSYNC_DATABASE_URL" })) };
+const projects = { one, two, odd, inDatabase };
 
 /** The text with the version of this package left out. */
 const shown = (text: string): string => text.replaceAll(/(?<=dimsync@)\d+\.\d+\.\d+\S*/gu, "VERSION");
@@ -37,6 +38,12 @@ describe.each(Object.entries({ one, two }))("the files for a project of %s targe
         join(import.meta.dirname, "golden", `${ci}-${name}`, path.replace(/^\.github\/workflows\/|^\./u, "")),
       );
   });
+});
+
+test("records in PostgreSQL are read by every job", () => {
+  const [plan = "", apply = "", drift = ""] = Object.values(ciFiles("github", inDatabase));
+  const uses = (text: string): number => text.split(`DIMSYNC_DATABASE_URL: $\{{ secrets.DIMSYNC_DATABASE_URL }}`).length - 1;
+  expect([uses(plan), uses(apply), uses(drift)], "once for all targets, once for each, and in both steps").toEqual([1, 2, 4]);
 });
 
 const folder = ".github/workflows";
