@@ -1,11 +1,9 @@
 // Whatever becomes of a push, no id is lost and nothing is sent without a record.
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import pLimit from "p-limit";
 import { describe, expect, it } from "vitest";
 import { DimsyncError } from "../../../../src/core/base/model/errors.ts";
 import { initGitRecords } from "../../../../src/core/records/git/init.ts";
-import type { Intent } from "../../../../src/core/records/history.ts";
 import { type LeaseClock, systemClock } from "../../../../src/core/records/lease.ts";
 import { gitEnv } from "../../../support/git/env.ts";
 import type { GitFault, GitHttp } from "../../../support/git/http.ts";
@@ -100,96 +98,6 @@ describe("at each push", () => {
       const each = sample.filter((one) => one.name === name).map(survives);
       await Promise.all(each);
     });
-});
-
-/** As `protocol`, with the errors of its writes; `sent`: what apply would have sent. */
-async function protocolWithErrors(store: HttpStore, folder: string, clock: LeaseClock) {
-  const run = await begun(store.open({ folder, ttlMs: 20_000, clock }));
-  const errors: unknown[] = [];
-  const sent: string[] = [];
-  const remember = (error: unknown): readonly string[] => {
-    errors.push(error);
-    return [];
-  };
-  const send = async (wave: readonly Intent[]): Promise<readonly string[]> => {
-    const ids = await run.intend(wave).catch(remember);
-    try {
-      run.fence();
-      sent.push(...ids);
-    } catch {
-      for (const id of ids) await run.settle(id, { outcome: "not-created" });
-    }
-    return ids;
-  };
-  const [a, b] = await send([intentOf("Integration/a"), intentOf("Asset/b", { kind: "Asset" })]);
-  if (a !== undefined && sent.includes(a)) {
-    await run.settle(a, { outcome: "answered", id: "1" });
-    await run.bind("Integration/a", { id: "1" });
-    await run.settle(a, { outcome: "created", id: "1" });
-  }
-  const [c] = await send([intentOf("Integration/c")]);
-  if (b !== undefined && sent.includes(b)) {
-    await run.settle(b, { outcome: "answered", id: "2" });
-    await run.bind("Asset/b", { id: "2" });
-    await run.settle(b, { outcome: "created", id: "2" });
-    await run.renew();
-  }
-  if (c !== undefined && sent.includes(c)) await run.settle(c, { outcome: "unknown" });
-  await run.release().catch(remember);
-  return { errors, sent };
-}
-
-describe("from each push of the protocol on", () => {
-  const failures: Readonly<Record<string, { readonly code: string; readonly begin: (store: HttpStore) => GitFault | undefined }>> = {
-    "answers with status 403": { code: "E_RECORDS_REFUSED", begin: () => 403 },
-    "answers with status 503": { code: "E_RECORDS_UNCLEAR", begin: () => 503 },
-    "does not answer": { code: "E_RECORDS_UNCLEAR", begin: () => "hang" },
-    "has a hook that refuses": {
-      code: "E_RECORDS_REFUSED",
-      begin: ({ remote }) => {
-        const hook = join(remote.bare, "hooks", "pre-receive");
-        writeFileSync(hook, "#!/bin/sh\nexit 1\n");
-        chmodSync(hook, 0o755);
-        return undefined;
-      },
-    },
-  };
-  async function failsFrom(nth: number, { code, begin }: (typeof failures)[string]): Promise<number> {
-    const store = await httpStore();
-    const folder = store.remote.clone(store.http.url);
-    let pushes = 0;
-    store.http.setFault(({ service, isListing }) => {
-      if (service !== "receive-pack") return undefined;
-      if (!isListing) pushes += 1;
-      // Listing comes before each push.
-      return pushes >= nth || (isListing && pushes >= nth - 1) ? begin(store) : undefined;
-    });
-    // An attempt without a response takes real time.
-    const { errors, sent } = await protocolWithErrors(store, folder, begin(store) === "hang" ? systemClock : testClock());
-    const codes = errors.map((error) => (error instanceof DimsyncError ? `${error.code} ${error.exit}` : String(error)));
-    expect(codes, `push ${nth}: ${errors.join("\n")}`).toContain(`${code} 4`);
-    // On a busy machine, the last attempt of a push that is refused can run out of time.
-    expect(codes.filter((one) => one !== `${code} 4` && one !== "E_RECORDS_UNCLEAR 4")).toEqual([]);
-    store.http.setFault(() => undefined);
-    rmSync(join(store.remote.bare, "hooks", "pre-receive"), { force: true });
-    const { open, created } = await store.open().read();
-    const stored = new Set([...open, ...created.values()].map(({ entryId }) => entryId));
-    // Nothing is sent without a record, and no id is lost for the next run on this machine.
-    expect(sent.filter((entryId) => !stored.has(entryId))).toEqual([]);
-    const next = await store.open({ folder }).read();
-    const known = new Set([...next.open.map(({ answeredId }) => answeredId), ...[...next.created.values()].map(({ id }) => id)]);
-    if (sent.length > 0) expect([known.has("1"), known.has("2")]).toEqual([true, true]);
-    if (nth === 1) expect(sent).toEqual([]);
-    return sent.length;
-  }
-  it("a store that fails gets no request without a record, and no id is lost", async () => {
-    const all = Object.values(failures).flatMap((failure) => [1, 2, 3].map((nth) => ({ nth, failure })));
-    const cells = sampleOf(all, { name: "stores that fail", kindOf: ({ failure: { code, begin } }) => `${code} ${begin}`, most: () => 2 });
-    // All at once would take longer than a push may take on a busy machine.
-    const sent = await pLimit(4).map(cells, ({ nth, failure }) => failsFrom(nth, failure));
-    console.info(`pushes that fail for good: ${cells.length} cases, ${sent.filter((count) => count > 0).length} after something was sent`);
-    expect(sent.some((count) => count > 0)).toBe(true);
-  });
 });
 
 describe("a push that is never accepted", () => {

@@ -21,7 +21,8 @@ export function memoryStore() {
   const written: MemoryVersion[] = [
     { version: "0", text: printRecords(head, emptyContent), past: { at: "", runId: "", subject: "" }, content: emptyContent },
   ];
-  let fault: Fault;
+  let faultOf: (write: number) => Fault = () => undefined;
+  let writes = 0;
   let prepared = 0;
   const newest = (): MemoryVersion => written.at(-1) as MemoryVersion; // never empty
   const outcomeOf = async ({ version }: Version, parent: Version): Promise<WriteOutcome | "unchanged"> => {
@@ -42,6 +43,8 @@ export function memoryStore() {
       return { version, text: printRecords(head, next), past: { at: new Date().toISOString(), runId, subject }, content: next };
     },
     async swap(next, parent) {
+      writes += 1;
+      const fault = faultOf(writes);
       if (fault === "gone") return { outcome: "lost", isGone: true };
       if (fault === "refused" || fault === "unclear") return { outcome: fault, words: "no" };
       if (newest().version !== parent.version) return { outcome: "lost", isGone: false };
@@ -62,9 +65,10 @@ export function memoryStore() {
     open: async (folder?: string): Promise<Records> => recordsOf("git", storeIn(folder ?? (await tempFolder()))),
     /** What was stored, in words. */
     subjects: (): readonly string[] => written.slice(1).map(({ past }) => past.subject),
-    /** What becomes of each write from now on. */
-    fail(next: Fault): void {
-      fault = next;
+    /** What becomes of each write from now on, or from a later one on. */
+    fail(next: Fault, from = 1): void {
+      writes = 0;
+      faultOf = (write) => (write >= from ? next : undefined);
     },
   };
 }

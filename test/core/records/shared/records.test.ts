@@ -111,6 +111,49 @@ test("ids that could not be stored are named, kept on this machine and stored by
   expect((await (await store.open()).read()).open).toMatchObject([{ entryId, answeredId: "d-1" }]);
 });
 
+const faults = ["refused", "unclear", "unclear, but stored"] as const;
+describe.each(faults)("if every write is %s", (fault) => {
+  test.each([1, 2, 3, 4])(
+    "from the one with number %i on, no create is sent without a record, and the next run on the machine knows every id",
+    async (nth) => {
+      const store = memoryStore();
+      const folder = await tempFolder();
+      const run = await begin(store, { folder });
+      store.fail(fault, nth);
+      const [errors, sent]: [unknown[], Map<string, string>] = [[], new Map()];
+      for (const wave of [["Integration/a", "Asset/b"], ["Integration/c"]]) {
+        const ids = await run.intend(wave.map((address) => intentOf(address))).catch((error: unknown): readonly string[] => {
+          errors.push(error);
+          return [];
+        });
+        for (const [index, entryId] of ids.entries()) {
+          const [address = "", id] = [wave[index], `id-${wave[index]}`];
+          try {
+            run.fence();
+          } catch {
+            await run.settle(entryId, { outcome: "not-created" });
+            continue;
+          }
+          sent.set(entryId, id);
+          await run.settle(entryId, { outcome: "answered", id });
+          await run.bind(address, { id });
+          run.flush();
+        }
+      }
+      await run.release().catch((error: unknown) => errors.push(error));
+      expect(errors).toContainEqual(
+        expect.objectContaining({ exit: 4, code: fault === "refused" ? "E_RECORDS_REFUSED" : "E_RECORDS_UNCLEAR" }),
+      );
+      store.fail(undefined);
+      const idsIn = async (at: string) =>
+        new Map((await (await store.open(at)).read()).open.map(({ entryId, answeredId }) => [entryId, answeredId]));
+      expect([...(await idsIn(await tempFolder())).keys()].sort()).toEqual([...sent.keys()].sort());
+      expect(await idsIn(folder)).toEqual(sent);
+      expect(sent.size > 0).toBe(nth > 1);
+    },
+  );
+});
+
 test("the history has every write with its run, newest first", async () => {
   const store = memoryStore();
   const run = await begin(store);
