@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { commandGroups } from "../../src/cli/commands.ts";
 import { afterHelp, examples } from "../../src/cli/help.ts";
+import { formats } from "../../src/core/render/formats.ts";
 import { dimsyncHere } from "./built-cli.ts";
 import { commandNames, programOf, shownCommands } from "./program.ts";
 
@@ -22,6 +23,11 @@ describe("help", () => {
     expect(positions).not.toContain(-1);
     expect(positions).toEqual([...positions].sort((a, b) => a - b));
     expect(stdout).not.toContain("(default: [])");
+  });
+
+  test("names every format of -o", async () => {
+    const [line = ""] = /--output .*(?:\n {10,}.*)*/u.exec((await dimsyncHere(["--help"])).stdout) ?? [];
+    for (const format of Object.keys(formats)) expect(line).toMatch(new RegExp(`\\b${format}\\b`, "u"));
   });
 
   test("begins with nine commands of every day", async () => {

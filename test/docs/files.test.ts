@@ -27,15 +27,23 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-test.each(["README.md", ...pages])("every file that %s names exists", (page) => {
-  expect(missingFiles(readFileSync(page, "utf8"))).toEqual([]);
-});
-
-/** Everything in src/ and its tests that looks like a diagnostic code. */
+/** The text of everything in src/. */
 const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .map((file) => readFileSync(`src/${file}`, "utf8"))
   .join("\n");
+
+test("every file that a comment in src names exists", () => {
+  const comments = sources.match(/^\s*(?:\/\/|\/?\*).*$/gmu) ?? [];
+  const folders = comments.join("\n").match(/\bsrc\/[\w/-]+(?![\w./*-])/gu) ?? [];
+  expect([...missingFiles(comments.join("\n")), ...folders.filter((folder) => namesIn(folder).length === 0)]).toEqual([]);
+});
+
+test.each(["README.md", ...pages])("every file that %s names exists", (page) => {
+  expect(missingFiles(readFileSync(page, "utf8"))).toEqual([]);
+});
+
+/** What looks like a diagnostic code. */
 const codesIn = (text: string): readonly string[] => [...new Set(text.match(/\b[EWI]_[A-Z]+(?:_[A-Z]+)*\b/gu) ?? [])];
 const known = new Set(codesIn(sources));
 

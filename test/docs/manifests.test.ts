@@ -1,6 +1,7 @@
 // The manifests of the documents are a valid project.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { guardNames } from "../../src/core/base/model/findings.ts";
 import { load } from "../core/manifests/project-on-disk.ts";
 
 const examplesOf = (page: string): readonly string[] =>
@@ -14,4 +15,9 @@ test("the manifests of docs/manifests.md and docs/schema-config.md are a valid p
   const { problems, manifests } = await load(files, { target: "prod" });
   expect(problems).toEqual([]);
   expect(manifests.map(({ kind }) => kind).sort()).toEqual(["Asset", "Integration", "RuleSet", "SchemaConfig", "Tag"]);
+});
+
+test("docs/manifests.md explains every guard", () => {
+  const page = readFileSync("docs/manifests.md", "utf8");
+  expect(guardNames.filter((name) => !page.includes(`\n| \`${name}\``))).toEqual([]);
 });

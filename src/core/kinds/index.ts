@@ -128,10 +128,10 @@ export { projectNameProblems, selectorProblems, selectsByName } from "./written-
  */
 export const kinds = [asset, integration, schemaConfig, tag] as unknown as readonly Kind[];
 
-/** Policies are checked by src/core/policies; nothing in the account corresponds to them. */
+/** Policies are checked by src/core/columns/policies; nothing in the account corresponds to them. */
 const policy: ManifestKind = { name: kindNames.policy, references: () => [] };
 
-/** Labels are read by src/classification; nothing in the account corresponds to them. */
+/** Labels are read by src/core/columns/labels; nothing in the account corresponds to them. */
 const classification: ManifestKind = {
   name: kindNames.classification,
   references: () => [],

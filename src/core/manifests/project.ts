@@ -254,7 +254,7 @@ function withoutDuplicates(manifests: readonly Manifest[]): Manifest[] {
 
 /** An error if the user named the paths: they are probably wrong. With ids in the records, a plan makes it an error, too. */
 function noManifests({ wanted }: LoadedConfig, elsewhere: number, hasPaths: boolean): Problem {
-  const where = wanted.map(({ pattern }) => pattern).join(", ");
+  const where = wanted.map(({ pattern }) => (pattern === "." ? "this directory" : pattern)).join(", ");
   const message =
     elsewhere > 0
       ? `All ${elsewhere} manifests in ${where} are for other targets. Add this target to metadata.targets of the manifests that it shares.`

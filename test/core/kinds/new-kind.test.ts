@@ -25,9 +25,8 @@ const withNewKind: Plugin = {
     // esbuild refuses the flag u.
     onLoad({ filter: /\/src\/core\/kinds\/index\.ts$/ }, ({ path }) => {
       const registry = readFileSync(path, "utf8");
-      const kinds = "[asset, integration, schemaConfig, tag]";
-      if (!registry.includes(kinds)) throw new Error(`The registry has other kinds than ${kinds}.`);
-      const contents = registry.replace(kinds, "[asset, integration, schemaConfig, tag, note]");
+      const contents = registry.replace(/(?<=export const kinds = \[.*?)(?=\])/u, ", note");
+      if (contents === registry) throw new Error("The registry has no list of kinds.");
       return { contents: `import { note } from ${JSON.stringify(pathTo("./new-kind/index.ts"))};\n${contents}`, loader: "ts" };
     });
     onLoad({ filter: /\/validators\.generated\.js$/ }, ({ path }) => ({

@@ -26,7 +26,7 @@ export interface ReviewedUnit {
   readonly gone: readonly TableColumns[];
 }
 
-/** Knows which columns someone has reviewed (src/catalog). */
+/** Knows which columns someone has reviewed (src/core/columns/catalog). */
 export interface ColumnReview {
   /** Tables whose columns are not known are not compared. */
   readonly compare: (integration: ReviewedIntegration, live: LiveSchemas) => ReviewedUnit;

@@ -1,3 +1,4 @@
+import { defined, type JsonObject } from "../../base/model/json/json.ts";
 import { urlPath } from "../../base/model/json/pointer.ts";
 import { locationIn, type Manifest, type TagSpec } from "../../base/model/manifest.ts";
 import type { DraftFacts, DraftItem, NotKept, PathChange } from "../../base/model/plan.ts";
@@ -16,13 +17,16 @@ const fields = writtenIn(tagFields);
 type Field = WrittenName<typeof tagFields>;
 type DesiredFields = { readonly [Name in Field]: string | undefined };
 
+/** The fields that a request can write, of a manifest or a tag. */
+export const writtenOf = (of: { readonly [Name in Field]?: unknown }): JsonObject =>
+  defined(Object.fromEntries(fields.map((field) => [field, of[field]]))) as JsonObject; // manifests and decoded responses are JSON
+
 /** How many fields a tag has. */
 export const fieldCount = fields.length;
 
 /**
- * The differences of a tag's own fields, and the PUT for them. It has all three fields: those that
- * the manifest does not set repeat the live values, which is right whether the service merges or
- * replaces.
+ * The differences of a tag's own fields, and the PUT for them. It has all fields: those that the manifest does not set
+ * repeat the live values, which is right whether the service merges or replaces.
  */
 export function fieldChanges(
   unit: TagUnit,
@@ -32,7 +36,7 @@ export function fieldChanges(
   const { manifest, address } = unit;
   const owner = ownerToWrite(unit, live, account);
   if (typeof owner === "object") return { items: [], problems: [owner], notKept: [] };
-  const wanted = { name: manifest.spec.name, description: descriptionToWrite(manifest.spec, live), owner };
+  const wanted: DesiredFields = { ...live, ...writtenOf(manifest.spec), description: descriptionToWrite(manifest.spec, live), owner };
   const vain = fields.flatMap(
     (field) => sentInVain({ address, path: `/${field}`, wanted: wanted[field], live: live[field] }, account) ?? [],
   );

@@ -1,6 +1,6 @@
 import { byText } from "../../base/model/address.ts";
 import { maySend, whyNotSent } from "../../base/model/extended.ts";
-import { defined, type JsonObject, type JsonValue } from "../../base/model/json/json.ts";
+import type { JsonValue } from "../../base/model/json/json.ts";
 import { locationIn, type Manifest, problemIn, type Reference, type TagSpec } from "../../base/model/manifest.ts";
 import type { Deferred, DraftItem } from "../../base/model/plan.ts";
 import { bindCommand } from "../../base/text/shell.ts";
@@ -13,17 +13,17 @@ import { createChanges } from "../leaves.ts";
 import { integrations, type LiveTag, tagFields, tags, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { needsUsers, plainEmailWarning, unclearUserProblem, userIdOf, userRefFor } from "../users.ts";
-import { fieldChanges, fieldCount, type TagUnit } from "./fields.ts";
+import { fieldChanges, fieldCount, type TagUnit, writtenOf } from "./fields.ts";
 import { relatedIds, relations } from "./relations.ts";
 
 /** The POST of a tag, after which its relations can be sent. It takes the owner as the id of a user. */
 function createdTag(unit: TagUnit, account: Account): DiffResult {
   const { manifest, address } = unit;
-  const { name, description, owner: ref = "" } = manifest.spec;
+  const { name, owner: ref = "" } = manifest.spec;
   const { items: known } = account.list(users);
   const owner = userIdOf(ref, known);
   if (typeof owner === "object") return { ...emptyDiff, problems: [unclearUserProblem(manifest, "/spec/owner", owner, known)] };
-  const body = defined({ name, owner, description }) as JsonObject; // defined() removes an undefined description
+  const body = { ...writtenOf(manifest.spec), owner };
   const item: DraftItem = {
     address,
     kind: manifest.kind,
@@ -59,9 +59,7 @@ const imported: ImportedObjects<LiveTag> = {
     return {
       body: {
         spec: {
-          name: live.name,
-          ...(live.description === undefined ? {} : { description: live.description }),
-          ...(owner === undefined ? {} : { owner: owner as JsonValue }), // a string or a map of strings
+          ...writtenOf({ ...live, owner }),
           resources,
         },
       },
