@@ -9,7 +9,8 @@ import { differencesOf, driftSummary, isSameNode } from "../../core/drift/index.
 import type { Project } from "../../core/manifests/index.ts";
 import type { RunEnvironment } from "../../core/operations/index.ts";
 import { applyAccount, driftAccount, withRecords } from "../../core/operations/index.ts";
-import { describeLease, isOver } from "../../core/records/index.ts";
+import { isOver } from "../../core/records/index.ts";
+import { timeText } from "../../core/render/index.ts";
 import { type AccountRow, type CheckFound, type FoundDifference, mostFindings, repairsOf, storeFound, storeRepairs } from "./accounts.ts";
 import { type Checkout, errorText } from "./checkout.ts";
 import type { Database } from "./database.ts";
@@ -105,7 +106,8 @@ async function compare(project: Project, account: AccountRow, { checkout, run }:
   const known = isKnown ? { ...counts, differences: counts.differences + counts.blocked, report, exposed: columns, findings } : undefined;
   // By the clock of the database, because that of a worker can be wrong.
   const isLocked = lease?.reason !== undefined && !isOver(lease, Date.parse(account.readAt));
-  const locked = isLocked ? `${lease.reason}, by ${describeLease(lease)}` : undefined;
+  const until = lease?.until === undefined ? "it is ended" : timeText(lease.until);
+  const locked = isLocked ? `${lease.reason} (since ${timeText(lease.since)}, until ${until})` : undefined;
   return { exposed: error === undefined ? exposed : undefined, known, error, locked };
 }
 

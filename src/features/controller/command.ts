@@ -88,10 +88,11 @@ async function work(options: CheckOptions, localConcurrency: number): Promise<vo
 }
 
 /** Registers the targets of the checkout. Those of them that are due; also one that cannot be loaded any more: its check says why. */
-async function registerDue({ database, checkout }: CheckOptions): Promise<readonly string[]> {
+async function registerDue({ database, checkout, log }: CheckOptions): Promise<readonly string[]> {
   const targets = await checkout.refresh();
-  const settings = targets.flatMap(({ project }) => project?.settings ?? []).filter(({ controller }) => controller !== undefined);
+  for (const { name, project, error = "" } of targets) if (project === undefined) log(error, { level: "error", account: name });
   const names = targets.filter(({ project }) => project === undefined || project.settings.controller !== undefined).map(({ name }) => name);
+  const settings = targets.flatMap(({ project }) => project?.settings ?? []);
   const all = settings.flatMap(({ target, controller }) => (controller === undefined ? [] : [{ target, ...controller }]));
   return await registerAccounts(database, all, names);
 }

@@ -82,6 +82,8 @@ function accountsHtml(accounts: readonly AccountRow[]): Html {
     const state = stateOf(account);
     const { error, isStale, checkedAt, commit, locked, repairs } = account;
     const sent = repairs.filter(({ doneAt }) => doneAt === undefined).map(({ address, path }) => spaced(address, wholePath(path)));
+    const isUnknown = checkedAt === null && account.exposed === 0;
+    const count = (of: number, style = ""): Html => (isUnknown ? quiet("–") : numberHtml(of, style));
     const chips = [
       chip(state, tones[state]),
       state !== "failing" && error !== null && chip("failing", "warn"),
@@ -96,13 +98,9 @@ function accountsHtml(accounts: readonly AccountRow[]): Html {
         locked !== null && below(`Locked: ${locked}`),
         sent.length > 0 && below(`Repair not confirmed: ${andMore(sent, "value")}`),
       ],
-      ...(checkedAt === null && account.exposed === 0
-        ? [quiet("–"), quiet("–"), quiet("–")]
-        : [
-            numberHtml(account.exposed, "alarm"),
-            [numberHtml(account.differences), account.policy > 0 && below(counted(account.policy, "policy finding"))],
-            numberHtml(account.manual),
-          ]),
+      count(account.exposed, "alarm"),
+      [count(account.differences), account.policy > 0 && below(counted(account.policy, "policy finding"))],
+      count(account.manual),
       checkedAt === null ? quiet("never") : html`<span class=${isStale && "alarm"}>${ageHtml(checkedAt, account)}</span>`,
       commit !== null && code(commit.slice(0, 7)),
       account.mode,
@@ -128,11 +126,9 @@ function causeParts(accounts: readonly AccountRow[]): readonly [PagePart, PagePa
   const findings = (isExposed: boolean) =>
     accounts.flatMap((account) => account.findings.filter((one) => one.isExposed === isExposed).map((one) => ({ ...one, account })));
   const dated = ({ at, after, ...one }: FoundDifference & { readonly account: AccountRow }) =>
-    at === undefined && after !== undefined ? { ...one, at: after, since: "after" } : { ...one, ...(at === undefined ? {} : { at }) };
-  const exposed = findings(true).map((one) => ({
-    ...{ at: one.account.exposedSince ?? "", ...(one.at === undefined ? { since: "found" } : {}), ...dated(one) },
-    last: nextText(one.account, one.isByHand),
-  }));
+    at !== undefined ? { ...one, at, since: "" } : after === undefined ? one : { ...one, at: after, since: "after" };
+  const open = findings(true).map((one) => ({ at: one.account.exposedSince ?? "", since: "found", ...dated(one) }));
+  const exposed = open.map((one) => ({ ...one, last: nextText(one.account, one.isByHand) }));
   const repaired = accounts.flatMap((account) =>
     repairsOf(account, 1).map(({ at, after = "", doneAt, path, ...repair }) => {
       const long = durationText(Date.parse(doneAt) - Date.parse(at ?? after));
@@ -203,8 +199,7 @@ export function accountPage(account: AccountRow, report: Plan | undefined): stri
     ...found.filter(({ id }) => id !== "next"),
   ];
   const last = checkedAt === null ? "never checked" : ["checked ", ageHtml(checkedAt, account)];
-  const soon = Date.parse(nextAt) - Date.parse(readAt);
-  const next = soon > 0 ? `next check in ${durationText(soon)}` : "next check now";
+  const next = `next check in ${durationText(Math.max(0, Date.parse(nextAt) - Date.parse(readAt)))}`;
   const facts = [last, next, `every ${durationText(everyMs)}`, `mode ${mode}`, ...labelsOf(account)];
   const lead = draw.blocks(
     html`<p class="headline">${chip(state, tones[state])}</p>`,

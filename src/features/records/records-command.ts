@@ -74,13 +74,13 @@ async function unlock(context: Context<RecordsFlags>): Promise<void> {
 /** A run may be alive however long ago it took the lease, since it renews it. */
 async function confirmUnlock({ io }: Context, { reason, described, ttlMs }: HeldLease): Promise<void> {
   if (reason !== undefined) return;
-  const question = `The lease of ${described} will end. If that run is still alive, it may send requests for up to ${Math.round(ttlMs / 2000)} s more.`;
+  const alive = `If that run is still alive, it may send requests for up to ${Math.round(ttlMs / 2000)} s more.`;
   const canAsk = io.stdinIsTty && io.stderrIsTty;
-  const answer = canAsk ? await io.ask(`${question}\nEnd it? Type yes: `) : "";
+  const answer = canAsk ? await io.ask(`The lease of ${described} will end. ${alive}\nEnd it? Type yes: `) : "";
   if (answer.trim() === "yes") return;
   throw new DimsyncError(
     "E_LOCKED",
-    `${question} ${canAsk ? "It was not ended." : "Run this command in a terminal to confirm."} The next apply takes the lease over once it has not been renewed for ${Math.round(ttlMs / 1000)} s.`,
+    `The lease of ${described} was not ended.${canAsk ? "" : ` ${alive} Run this command in a terminal to confirm.`} The next apply takes the lease over once it has not been renewed for ${Math.round(ttlMs / 1000)} s.`,
     { exit: 6 },
   );
 }
