@@ -330,7 +330,10 @@ describe.each(databases)("with %s", (_name, database, missing) => {
     const worker = await startWorker(under);
     const lock = ["records", "lock", "-t", "test", "--reason", "migration", "--until", "2999-01-31T18:00:00Z"];
     expect(await dimsync(lock, { cwd: under.folder, env: under.env })).toMatchObject({ code: 0 });
-    expect(await worker.check()).toMatchObject({ exposed: 1, locked: expect.stringMatching(/^migration \(since 2\d{3}-\S+ \d\d:\d\d UTC, until 2999-01-31 18:00 UTC\)$/u) });
+    expect(await worker.check()).toMatchObject({
+      exposed: 1,
+      locked: expect.stringMatching(/^migration \(since 2\d{3}-\S+ \d\d:\d\d UTC, until 2999-01-31 18:00 UTC\)$/u),
+    });
     expect(writes(under)).toBe(0);
     expect(await dimsync(["records", "unlock", "-t", "test"], { cwd: under.folder, env: under.env })).toMatchObject({ code: 0 });
     expect(await worker.check()).toMatchObject({ exposed: 0, locked: null });
