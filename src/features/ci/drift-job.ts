@@ -37,6 +37,7 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
       title: notMade("drift report", targetPlace(target, filePrefix(context))),
     })),
   });
-  const isInIssue = flags.issue !== false && (await reportDrift(job, reports, await listTargets(loadOptions(context, []))));
+  const isInIssue =
+    flags.issue !== false && (await reportDrift(job, { reports, failed, known: await listTargets(loadOptions(context, [])) }));
   return isInIssue && (code === 2 || code === 3) ? 0 : code;
 }

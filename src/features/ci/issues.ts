@@ -57,7 +57,7 @@ interface IssueOptions extends Pick<RenderOptions, "filePrefix" | "links"> {
 /**
  * Keeps the issue of a target in line with its drift report: opens it if the account differs,
  * updates it while it does, and closes it afterwards. An incomplete report does not show that the
- * drift is resolved, so it does not close the issue.
+ * drift is resolved, so it does not close the issue; it opens one, because nobody looks at a job that failed at night.
  */
 export async function upsertDriftIssue(
   issues: Issues,
@@ -65,12 +65,19 @@ export async function upsertDriftIssue(
   { marker, footer, ...options }: IssueOptions,
 ): Promise<"created" | "updated" | "same" | "closed" | "none"> {
   const isDrift = hasChanges(report) || report.exit.code === 2 || report.exit.code === 3;
-  if (isDrift)
-    return await upsertIssue(issues, {
-      title: cutMiddle(summaryLine(report, options.filePrefix), maxTitleCharacters),
-      body: `${marker}\n${renderMarkdown(report, { color: false, verbose: false, ...options })}\n${footer}`,
-    });
-  return report.complete && report.exit.code === 0
-    ? await closeIssue(issues, `${summaryLine(report, options.filePrefix)}\n\n${footer}`)
-    : "none";
+  if (isDrift) return await upsertIssue(issues, textOf(report, { marker, footer, ...options }));
+  if (report.complete && report.exit.code === 0) return await closeIssue(issues, `${summaryLine(report, options.filePrefix)}\n\n${footer}`);
+  return await openIssue(issues, textOf(report, { marker, footer, ...options }));
+}
+
+const textOf = (report: Plan, { marker, footer, ...options }: IssueOptions): Omit<Issue, "id"> => ({
+  title: cutMiddle(summaryLine(report, options.filePrefix), maxTitleCharacters),
+  body: `${marker}\n${renderMarkdown(report, { color: false, verbose: false, ...options })}\n${footer}`,
+});
+
+/** Opens it, unless one is open: what that says of an earlier time is worth more than a failure. */
+export async function openIssue(issues: Issues, { title, body }: Omit<Issue, "id">): Promise<"created" | "none"> {
+  if ((await issues.find()) !== undefined) return "none";
+  await issues.create(title, body, async () => (await issues.find()) !== undefined);
+  return "created";
 }

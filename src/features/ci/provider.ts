@@ -20,7 +20,7 @@ import {
 import { driftLinks } from "./drift-links.ts";
 import { githubIssues, pullRequestComments } from "./github.ts";
 import { gitlabIssues, mergeRequestComments } from "./gitlab.ts";
-import { upsertDriftIssue } from "./issues.ts";
+import { type Issues, openIssue, upsertDriftIssue } from "./issues.ts";
 import type { CiJob, FailedTarget } from "./job.ts";
 import { failedSection, notMade, planSection, unchangedSection } from "./plan-comment.ts";
 
@@ -100,28 +100,42 @@ export const commentOptions = (job: CiJob): Omit<CommentOptions, "recheckMs"> =>
   signal: job.signal,
 });
 
+interface DriftReports {
+  readonly reports: readonly Plan[];
+  readonly failed: readonly FailedTarget[];
+  /** All targets of the project, in its order. */
+  readonly known: readonly string[];
+}
+
 /**
- * Keeps the issue of each report's target up to date. Returns whether every report is in an issue. `known`: all targets of the project, in its order.
+ * Keeps the issue of each report's target up to date, and opens one for a target without a report. Returns whether every report is in an issue.
  * Throws only E_INTERRUPTED.
  */
-export async function reportDrift(job: CiJob, reports: readonly Plan[], known: readonly string[]): Promise<boolean> {
+export async function reportDrift(job: CiJob, { reports, failed, known }: DriftReports): Promise<boolean> {
   const rest = openJobProvider(job);
   if (rest === undefined) return false;
   const { provider, repository, folder } = job.environment;
+  const [footer, filePrefix] = [footerOf(job), prefixOf(job)];
+  const write = async (target: string, work: (issues: Issues, marker: string) => Promise<string>): Promise<boolean> =>
+    await orWarn(job, "The report is in the log and the summary of this job, but not in an issue.", async () => {
+      const marker = driftMarker(folder, target);
+      const issues = (provider === "github" ? githubIssues : gitlabIssues)(rest, repository, { label: driftLabel, marker });
+      job.log(`dimsync: issue for ${visible(target)}: ${await work(issues, marker)}\n`);
+    });
   let areReported = true;
   for (const report of reports) {
-    const isReported = await orWarn(job, "The report is in the log and the summary of this job, but not in an issue.", async () => {
-      const marker = driftMarker(folder, report.target);
-      const issues = (provider === "github" ? githubIssues : gitlabIssues)(rest, repository, { label: driftLabel, marker });
-      const outcome = await upsertDriftIssue(issues, report, {
-        marker,
-        footer: footerOf(job),
-        filePrefix: prefixOf(job),
-        ...defined({ links: driftLinks(job, report.target, known) }),
-      });
-      job.log(`dimsync: issue for ${visible(report.target)}: ${outcome}\n`);
-    });
+    const links = driftLinks(job, report.target, known);
+    const isReported = await write(report.target, (issues, marker) =>
+      upsertDriftIssue(issues, report, { marker, footer, filePrefix, ...defined({ links }) }),
+    );
     areReported &&= isReported;
+  }
+  for (const { target, failure } of failed) {
+    const place = targetPlace(target, filePrefix);
+    const { text } = failedSection(notMade("drift report", place), failure);
+    await write(target, (issues, marker) =>
+      openIssue(issues, { title: visible(`${place}: no drift report (${failure.code})`), body: `${marker}\n${text}\n\n${footer}` }),
+    );
   }
   return areReported;
 }

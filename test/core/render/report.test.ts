@@ -395,3 +395,14 @@ test("a typical pull request takes 70 words in the comment and 90 in the termina
   expect(visibleWords(comment)).toBeLessThanOrEqual(70);
   expect(wordsIn(renderHuman(typical, options))).toBeLessThanOrEqual(90);
 });
+
+test("what was not compared is never said to be without changes", () => {
+  const blocked = stepsFrom({ blocked: [{ address: "Schemas/orders", code: "E_READ_FAILED", message: "Not compared." }] });
+  const none = { ...plan().counts, equal: 0 };
+  const title = (members: Partial<Plan>): string =>
+    reportOf(plan({ steps: blocked, ...members }), { color: false, verbose: false }).headline.text;
+  expect(title({ loosenedSince: "base" })).toBe("not compared completely; 1 blocked.");
+  expect(title({ complete: false })).toBe("not compared completely; 1 blocked.");
+  expect(title({ complete: false, counts: none })).toBe("not compared; 1 blocked.");
+  expect(title({ kind: "DriftReport", complete: false, counts: none })).toBe("not compared; 1 blocked.");
+});

@@ -315,7 +315,15 @@ test("a target that cannot be read fails the drift job, and the other one is in 
   writeFileSync(join(work, "dimsync.yaml"), read("dimsync.yaml").replace("embedded:b.json", "https://b.example.com"));
   const { code, stderr } = await runInRequest(github.url, "drift", "-t", "a", "-t", "b");
   expect([code, stderr]).toEqual([1, expect.stringContaining('E_NO_API_KEY: No API key is set for target "b".')]);
-  expect(github.issues).toMatchObject([{ state: "open", body: expect.stringContaining(driftMarker("", "a")) }]);
+  expect(github.issues).toMatchObject([
+    { state: "open", body: expect.stringContaining(driftMarker("", "a")) },
+    { state: "open", title: "b: no drift report (E_NO_API_KEY)", body: expect.stringContaining("No API key is set for target") },
+  ]);
+  // The report of an earlier day says more than a failure.
+  const [{ body } = { body: "" }] = github.issues;
+  writeFileSync(join(work, "dimsync.yaml"), read("dimsync.yaml").replace("embedded:a.json", "https://a.example.com"));
+  await runInRequest(github.url, "drift", "-t", "a", "-t", "b");
+  expect(github.issues.map((issue) => issue.body === body)).toEqual([true, false]);
 });
 
 test("the drift job succeeds if what violates a policy is in an issue, and fails without one", async () => {

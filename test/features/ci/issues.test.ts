@@ -60,6 +60,30 @@ test("an incomplete report does not close the issue", async () => {
   expect(github.issues[0]?.state).toBe("open");
 });
 
+test("an incomplete report opens an issue, which the next whole one closes", async () => {
+  const github = await startGithub();
+  const incomplete = plan({ kind: "DriftReport", complete: false, exit: { code: 1, reasons: ["incomplete"] } });
+  expect(await put(github, incomplete)).toBe("created");
+  expect(github.issues[0]?.title).toBe("prod: not compared completely");
+  expect(await put(github, nothing)).toBe("closed");
+});
+
+test("what was merged and not applied yet is not called drift", async () => {
+  const github = await startGithub();
+  const [first] = typical.steps;
+  const merged = {
+    ...typical,
+    steps: first === undefined ? [] : [{ ...first, changes: first.changes.map((one) => ({ ...one, origin: "config" as const })) }],
+  };
+  const env = { GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: "example/data" };
+  await put(github, merged, 1, "", driftLinks({ environment: readCiEnvironment(env, "/"), env }, "prod", ["prod"]));
+  const { body = "" } = github.issues[0] ?? {};
+  expect(body).toContain(
+    "1 change of the manifests is merged and not applied yet. To apply now, [run the workflow dimsync apply by hand](",
+  );
+  expect(body).not.toMatch(/undoes every change|--resolve/u);
+});
+
 test("each target has its own issue, also if the list has several pages", async () => {
   const github = await startGithub();
   for (const target of ["a", "b", "c", "d"]) await put(github, { ...driftReport, target });

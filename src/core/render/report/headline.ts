@@ -88,9 +88,17 @@ const otherCounts = (plan: Plan): string =>
     [loosenedOf(plan).length, "loosened"],
   ]);
 
-function nothingText(plan: Plan, outside: number): string {
+/** Why nothing can be said of the rest; "" if everything was compared. */
+function notComparedText(plan: Plan): string {
   if (wasNotRead(plan)) return "not compared with the account";
-  if (!plan.complete) return "not compared completely";
+  const areBlocked = plan.steps.length > 0 && plan.steps.every(({ standing }) => standing === "blocked");
+  if (!plan.complete) return areBlocked && plan.counts.equal === 0 ? "not compared" : "not compared completely";
+  return isReview(plan) && stepsOf(plan, "blocked").length > 0 ? "not compared completely" : "";
+}
+
+function nothingText(plan: Plan, outside: number): string {
+  const notCompared = notComparedText(plan);
+  if (notCompared !== "") return notCompared;
   if (isReview(plan)) return "this pull request changes nothing";
   if (outside > 0 || otherCounts(plan) !== "") return "";
   // A plan that needs a guard to be lifted or an exemption is not nothing.
@@ -108,6 +116,7 @@ function driftText(report: Plan): string {
   const findings = openFindings(report).length;
   const text = joinParts(
     [
+      all + findings === 0 ? notComparedText(report) : "",
       first === undefined ? "" : exposed === 1 ? first : `${exposed} exposed: ${first} and ${counted(exposed - 1, "more change")}`,
       all === exposed ? "" : counted(all - exposed, exposed === 0 ? "difference" : "other difference"),
       otherCounts(report),
@@ -118,13 +127,7 @@ function driftText(report: Plan): string {
     ],
     "; ",
   );
-  return text === ""
-    ? wasNotRead(report)
-      ? "not compared with the account"
-      : report.complete
-        ? "no differences"
-        : "not compared completely"
-    : text;
+  return text === "" ? "no differences" : text;
 }
 
 /** What someone changed in the account comes before what the manifests changed. */

@@ -28,13 +28,11 @@ function nextSteps(plan: Plan, links: DriftLinks | undefined): readonly Entry[] 
   // What the account lacks cannot be written into a manifest.
   const missing = different.filter(({ verb }) => verb === "create" || verb === "relate").length;
   return [
-    ...(different.length === 0 ? [] : [links === undefined ? revert : revertBy(links)]),
+    ...(links === undefined ? (different.length === 0 ? [] : [revert]) : all === config ? [] : [revertBy(links)]),
     ...(all === config || !canAccept(plan, different, manual) ? [] : [links === undefined ? accept : acceptBy(links, different)]),
     ...(missing === 0 ? [] : [note(missingText(missing))]),
     ...(conflicts === 0 ? [] : [note(conflictText(conflicts))]),
-    ...(config === 0
-      ? []
-      : [note(`${counted(config, "difference")} ${config === 1 ? "comes" : "come"} from the manifests: apply after the merge.`)]),
+    ...(config === 0 ? [] : [links === undefined ? note(configText(config)) : applyBy(links, config)]),
     ...(manual.length === 0 ? [] : [note(`${counted(manual.length, "manual step")}: see Manual steps.`)]),
   ];
 }
@@ -66,6 +64,19 @@ const accept: Entry = {
 
 const revertBy = ({ apply }: DriftLinks): Entry => ({
   head: [["To restore what the manifests declare,", link(apply), ", which undoes every change that they do not have."]],
+});
+
+const configText = (count: number): string =>
+  `${counted(count, "difference")} ${count === 1 ? "comes" : "come"} from the manifests: apply after the merge.`;
+
+const applyBy = ({ apply }: DriftLinks, count: number): Entry => ({
+  head: [
+    [
+      `${counted(count, "change")} of the manifests ${count === 1 ? "is" : "are"} merged and not applied yet. To apply now,`,
+      link(apply),
+      ".",
+    ],
+  ],
 });
 
 const mostCommands = 5;
