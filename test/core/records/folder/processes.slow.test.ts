@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { openBindings } from "../../../../src/core/records/folder/bindings.ts";
 import { runs } from "../../../support/sample.ts";
 import { compileProgram, start, tempFolder } from "../child.ts";
-import { beginIn, leasedFolder, leaseIn, openAddresses, recordsIn } from "./store.ts";
+import { leasedFolder, leaseIn, openAddresses, recordsIn } from "./store.ts";
 
 /** A program's beginning: `records(folder, target)` opens the records. */
 const programWithRecords = `
@@ -122,23 +122,4 @@ it("a lease is taken over by exactly one of two processes, twenty times", async 
     child.stdin?.end();
     await ended;
   }
-});
-
-it("a lease is free as soon as its process is killed", async () => {
-  const folder = await tempFolder();
-  const program = await compileProgram(
-    folder,
-    `${programWithRecords}
-     await (await records(process.argv[2], "prod").begin({ runId: "r1", waitMs: 0 })).take();
-     console.log("held");
-     setInterval(() => {}, 1000);`,
-  );
-  const { process: child } = start(program, [folder]);
-  await once(child.stdout ?? child, "data");
-  await expect(beginIn(folder)).rejects.toMatchObject({ code: "E_LOCKED" });
-  child.kill("SIGKILL");
-  await once(child, "close");
-  const run = await beginIn(folder);
-  expect(run.notice).toContain(`process ${child.pid}`);
-  await run.take();
 });
