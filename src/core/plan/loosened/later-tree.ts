@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonValue } from "../../base/model/json/json.ts";
+import { canonicalJson, defined, type JsonValue } from "../../base/model/json/json.ts";
 import type { LiveSchemas, LiveTable } from "../../base/model/live.ts";
 import { getOrAdd, groupBy } from "../../base/model/maps.ts";
 import type { Patterns, WrittenRule } from "../../base/model/specs.generated.d.ts";
@@ -13,17 +13,11 @@ import { type BothSides, namesLike, patternTexts } from "./later-names.ts";
 export type Side = Pick<Review["base"], "manifests" | "columnLabels">;
 export type Sides = Readonly<Record<"base" | "head", Side>>;
 
-/** What is made up, and whether it has everything that changed patterns match. */
-export interface MadeUp<T> {
-  readonly made: T;
-  readonly isWhole: boolean;
-}
-
 type Level = "schema" | "table" | "column";
 
 /** A rule, label, policy or exemption. */
 interface Matching {
-  readonly match: { readonly [L in Level]?: Patterns | undefined } & Pick<WrittenRule["match"], "label">;
+  readonly match: { readonly [L in Level]?: Patterns | undefined } & Pick<WrittenRule["match"], "label" | "where">;
   /** Of a label. */
   readonly label?: string;
 }
@@ -111,26 +105,52 @@ export function policiesOf({ base, head }: Sides): BothSides<Matching> {
 const most: Readonly<Record<Level, number>> = { schema: 12, table: 40, column: 6_000 };
 /** Those of a pattern that is not changed, and of what it matches together with changed ones. */
 const mostBeside: Readonly<Record<Level, number>> = { schema: 6, table: 12, column: 120 };
+const mostAttributes = 8;
 /** The most columns of all tables, times the patterns that each is compared with. */
 const mostComparisons = 30_000_000;
 
 type Columns = NonNullable<LiveTable["columns"]>;
 
+/** What a `where` asks for. */
+type Attributes = NonNullable<WrittenRule["match"]["where"]>;
+
+const ordinary: { readonly enabled: boolean; readonly hashed: boolean; readonly isPrimaryKey: boolean; readonly syncMode?: string } = {
+  enabled: true,
+  hashed: false,
+  isPrimaryKey: false,
+};
+
+/** Of rules with a `where`: what it asks for, and the opposite of each member. */
+export function attributesOf({ all }: BothSides<Matching>, onCut: TreeOptions["onCut"]): readonly Attributes[] {
+  const asked = all.flatMap(({ match }) => match.where ?? []);
+  const members = (["enabled", "hashed", "isPrimaryKey"] as const).filter((name) => asked.some((where) => where[name] !== undefined));
+  const found = inBoth<Attributes>([{}, ...asked, ...members.map((name) => ({ [name]: !ordinary[name] }))], []).all;
+  if (found.length > mostAttributes) onCut();
+  return found.slice(0, mostAttributes);
+}
+
+interface TreeOptions {
+  /** What its tables and columns have instead of what new ones have. */
+  readonly attributes?: Attributes;
+  /** Called if a bound leaves out names of changed patterns. */
+  readonly onCut: () => void;
+}
+
 /** Tables that changed patterns match, with all columns; and what each other pattern of a table and each entry for a table name there. */
-export function laterTree(sides: Sides, { changed, all }: BothSides<Matching>, isKey = false): MadeUp<LiveSchemas> {
-  let isWhole = true;
+export function laterTree(sides: Sides, { changed, all }: BothSides<Matching>, { attributes = {}, onCut }: TreeOptions): LiveSchemas {
   const namesAt = (level: Level, given: BothSides<Matching>, limit: number): readonly string[] => {
     const textsOf = (of: readonly Matching[]) => of.flatMap(({ match }) => patternTexts(match[level]));
     const { names, isCut } = namesLike({ changed: textsOf(given.changed), all: textsOf(given.all) }, limit);
-    isWhole &&= !isCut;
+    if (isCut) onCut();
     return names;
   };
-  const columnsOf = (names: readonly string[]): Columns =>
-    Object.fromEntries(names.map((name) => [name, { enabled: true, hashed: false, isPrimaryKey: isKey }]));
+  const columnsOf = (names: readonly string[]): Columns => Object.fromEntries(names.map((name) => [name, { ...ordinary, ...attributes }]));
+  const { enabled, syncMode } = { ...ordinary, ...attributes };
   const tree = new Map<string, Map<string, LiveTable>>();
   const add = (schema: string, table: string, columns: Columns): void => {
     const tables = getOrAdd(tree, schema, () => new Map<string, LiveTable>());
-    tables.set(table, { enabled: true, columns: { ...tables.get(table)?.columns, ...columns } });
+    const known = tables.get(table)?.columns;
+    tables.set(table, { enabled, ...defined({ syncMode }), columns: known === undefined ? columns : { ...known, ...columns } });
   };
   const ofChanged = { changed, all: changed };
   // Rules for whole schemas and tables decide whether rules for columns matter there.
@@ -153,8 +173,7 @@ export function laterTree(sides: Sides, { changed, all }: BothSides<Matching>, i
   }
   const named = groupBy([...namedColumns(sides.base), ...namedColumns(sides.head)], ({ schema, table }) => canonicalJson([schema, table]));
   for (const of of named.values()) add(of[0].schema, of[0].table, { ...few, ...columnsOf(of.flatMap(({ column }) => column ?? [])) });
-  const made = Object.fromEntries([...tree].map(([schema, of]) => [schema, { enabled: true, tables: Object.fromEntries(of) }]));
-  return { made, isWhole };
+  return Object.fromEntries([...tree].map(([schema, of]) => [schema, { enabled: true, tables: Object.fromEntries(of) }]));
 }
 
 const deepest = ({ table, column, label }: Matching["match"]): Level =>
@@ -184,7 +203,10 @@ const mostNames = 40;
 const mostLabels = 40;
 
 /** Integrations with the names and labels that selectors, exemptions and files match. */
-export function laterIntegrations({ base, head }: Sides, isAccountKnown: boolean): MadeUp<ReadonlyMap<string, IntegrationNames>> {
+export function laterIntegrations(
+  { base, head }: Sides,
+  { isKnown, onCut }: Pick<TreeOptions, "onCut"> & { readonly isKnown: boolean },
+): ReadonlyMap<string, IntegrationNames> {
   const selectorsIn = ({ manifests, columnLabels }: Side): readonly Selecting[] => [
     ...manifests.filter(isSchemaConfig).map(({ spec }) => ({ ...spec.integrations, of: spec })),
     ...manifests.filter(isPolicy).map(({ spec }) => ({ ...spec.when?.integration, of: spec })),
@@ -199,13 +221,8 @@ export function laterIntegrations({ base, head }: Sides, isAccountKnown: boolean
   const sets = [{}, ...both, ...labelsOf(changed).flatMap((one) => both.map((other) => ({ ...other, ...one })))];
   const labels = [...new Map(sets.map((one) => [canonicalJson(one), one])).values()];
   const made = labels.slice(0, mostLabels).flatMap((of) => names.map((name) => ({ names: [name], labels: of })));
-  return {
-    made: new Map([
-      ...made.map((one, index) => [`later ${index}`, one] as const),
-      ...(isAccountKnown ? [] : namedIntegrations([base, head])),
-    ]),
-    isWhole: !isCut && labels.length <= mostLabels,
-  };
+  if (isCut || labels.length > mostLabels) onCut();
+  return new Map([...made.map((one, index) => [`later ${index}`, one] as const), ...(isKnown ? [] : namedIntegrations([base, head]))]);
 }
 
 /** What selects integrations, and for what. */

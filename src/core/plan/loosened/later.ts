@@ -23,7 +23,7 @@ import {
 import type { ReviewedTree } from "./columns.ts";
 import type { Draft } from "./entry.ts";
 import { madeUpName } from "./later-names.ts";
-import { laterIntegrations, laterTree, type MadeUp, policiesOf, rulesOf, type Side, type Sides } from "./later-tree.ts";
+import { attributesOf, laterIntegrations, laterTree, policiesOf, rulesOf, type Side, type Sides } from "./later-tree.ts";
 
 // What manifests give up of schemas, tables, columns and integrations that come later. Both sides are asked about the same
 // made-up ones, whose names come from the patterns and literals of both. The text of rules is not compared.
@@ -31,12 +31,8 @@ import { laterIntegrations, laterTree, type MadeUp, policiesOf, rulesOf, type Si
 /** What both sides say about schemas: if it is equal, nothing is lost. */
 const textOf = ({ manifests }: Side): string =>
   canonicalJson(
-    manifests.map((one) =>
-      isSchemaConfig(one) || isRuleSet(one) || isPolicy(one)
-        ? [one.address, one.spec as JsonValue]
-        : isIntegration(one)
-          ? [one.address, one.labels, one.spec.settings?.name ?? null]
-          : [],
+    [isSchemaConfig, isRuleSet, isPolicy, isIntegration].flatMap((isKind) =>
+      manifests.filter(isKind).map(({ address, labels, spec }) => [address, labels, spec as JsonValue]),
     ),
   );
 
@@ -50,26 +46,20 @@ interface LaterLoss extends LostNode {
 type Losses = ReadonlyMap<string, readonly LostNode[]>;
 
 /** The most columns that are asked of integrations whose rules differ, those of the account and made-up ones each, times the patterns that each is compared with. */
-const mostComparisons = 40_000_000;
+const mostComparisons = 20_000_000;
 
 /** Asks both sides about what comes later. */
 export function askLater(sides: Sides, accounts: { readonly before: Account; readonly now: Account }, areLabelsChanged: boolean) {
   const isChanged = areLabelsChanged || textOf(sides.base) !== textOf(sides.head);
-  let isWhole = true;
-  const whole = <T>({ made: one, isWhole: isAll }: MadeUp<T>): T => {
-    isWhole &&= isAll;
-    return one;
+  let isCut = false;
+  const onCut = (): void => {
+    isCut = true;
   };
   const rules = once(() => rulesOf(sides));
-  const trees = once(() => {
-    const usesKeys = [sides.base, sides.head].some(({ manifests }) =>
-      canonicalJson(manifests.map(({ spec }) => spec as JsonValue)).includes('"isPrimaryKey"'),
-    );
-    return [false, ...(usesKeys ? [true] : [])].map((isKey) => whole(laterTree(sides, rules(), isKey)));
-  });
+  const trees = once(() => attributesOf(rules(), onCut).map((attributes) => laterTree(sides, rules(), { attributes, onCut })));
   const made = once(() => {
     const isKnown = accounts.now.list(list).items.length > 0;
-    const integrations = isChanged ? whole(laterIntegrations(sides, isKnown)) : new Map<string, IntegrationNames>();
+    const integrations = isChanged ? laterIntegrations(sides, { isKnown, onCut }) : new Map<string, IntegrationNames>();
     return { integrations, before: withIntegrations(accounts.before, integrations), now: withIntegrations(accounts.now, integrations) };
   });
   const [real, later] = [once(() => unitsOf(accounts)), once(() => unitsOf(made()))];
@@ -83,10 +73,11 @@ export function askLater(sides: Sides, accounts: { readonly before: Account; rea
       () => {
         if (!areOther(change, areLabelsChanged)) return new Map();
         const nodes = trees().flatMap((all) => {
-          const tree = comparisons > mostComparisons ? {} : withoutAlike(change, all);
+          const tree = withoutAlike(change, all);
           comparisons += columnsIn(tree) * rules().all.length;
-          isWhole &&= comparisons <= mostComparisons;
-          return lostNodes(change, tree);
+          if (comparisons <= mostComparisons) return lostNodes(change, tree);
+          onCut();
+          return [];
         });
         return groupBy(nodes, ({ key, cause: { rule = "", place } }) => `${key} ${rule} ${place.file} ${place.document} ${place.pointer}`);
       },
@@ -116,7 +107,7 @@ export function askLater(sides: Sides, accounts: { readonly before: Account; rea
     *integrations(): Iterable<ReviewedTree> {
       const { integrations, ...both } = made();
       const scopes = { before: labelScopes(both.before), now: labelScopes(both.now) };
-      const live = integrations.size === 0 ? {} : whole(laterTree(sides, policiesOf(sides)));
+      const live = integrations.size === 0 ? {} : laterTree(sides, policiesOf(sides), { onCut });
       for (const [id, integration] of integrations)
         yield { integration, was: integration, live, planned: new Map(), labels: { before: scopes.before?.(id), now: scopes.now?.(id) } };
     },
@@ -133,17 +124,16 @@ export function askLater(sides: Sides, accounts: { readonly before: Account; rea
         (label !== undefined && isLostLabel(label.name)) ||
         shown.some((one) => canonicalJson(one.place ?? null) === canonicalJson(place)) ||
         [...modes.values()].some(({ message }) => message.startsWith(`${rule}: `));
-      return [...(isWhole ? [] : [incomplete]), ...modes.values(), ...[...lost.values()].filter((one) => !isShown(one)).map(laterDraft)];
+      return [...(isCut ? [incomplete] : []), ...modes.values(), ...[...lost.values()].filter((one) => !isShown(one)).map(laterDraft)];
     },
   };
 }
 
 /** The number of columns, and of tables without any. */
 const columnsIn = (tree: LiveSchemas): number =>
-  Object.values(tree).reduce(
-    (sum, { tables }) => sum + Object.values(tables).reduce((of, { columns = {} }) => of + 1 + Object.keys(columns).length, 0),
-    0,
-  );
+  Object.values(tree)
+    .flatMap(({ tables }) => Object.values(tables))
+    .reduce((sum, { columns = {} }) => sum + 1 + Object.keys(columns).length, 0);
 
 const incomplete: Draft = {
   code: "unknown",
