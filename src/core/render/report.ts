@@ -1,5 +1,6 @@
 import type { ExitCode } from "../base/model/exit.ts";
 import type { GuardFinding } from "../base/model/findings.ts";
+import { defined } from "../base/model/json/json.ts";
 import { endedSteps, isDeclined, type Plan, type Result, readySteps, stepsOf, type Validation } from "../base/model/plan.ts";
 import { diagnosticsIn, isError } from "../base/model/problem.ts";
 import { visible } from "../base/text/control-characters.ts";
@@ -13,7 +14,7 @@ import { exitText } from "./report/exits.ts";
 import { targetPlace, withFiles } from "./report/from-root.ts";
 import { contentText, isReview } from "./report/headline.ts";
 import { isDone, outcomesText } from "./report/outcomes.ts";
-import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
+import { limitsOf, type Refusal, refusalsOf, refusalText, refusalTitle, shownGuards } from "./report/refusals.ts";
 import { sectionsOf } from "./report/sections.ts";
 import { emptyText, isEmpty, type StateCount, stateCounts, validationText } from "./report/totals.ts";
 import { type WayOut, waysOut } from "./report/ways-out.ts";
@@ -33,6 +34,8 @@ export interface Report {
   readonly headline: Headline;
   /** "(apply will refuse it: 1 error)", to follow the title; "" if it will not. */
   readonly refusalTitle: string;
+  /** "Apply will refuse this plan"; "" if it will not. */
+  readonly refusal: string;
   readonly refusals: readonly Refusal[];
   /** What a drift report may lack: sentences. */
   readonly limits: readonly string[];
@@ -83,7 +86,11 @@ export function reportOf(given: Document, options: RenderOptions): Report {
   const inFolder = (command: string): string => (folder === "" ? command : withFlags(command, [["-C", folder]]));
   const named = (command: string): string => inFolder("target" in document ? forTarget(command, document) : command);
   const isReviewed = kind === "Plan" && isReview(document);
-  const words = { ...wordsOf(kind), command: named(wordsOf(kind).command), ...(isReviewed ? { isReview: true } : {}) };
+  const words = {
+    ...wordsOf(kind),
+    command: named(wordsOf(kind).command),
+    ...(isReviewed ? { isReview: true, ...defined({ reviews: document.reviews }) } : {}),
+  };
   const target = kind === "Validation" ? "" : targetPlace(document.target, options.filePrefix);
   const changes = changesSection(items, words, options.verbose);
   return {
@@ -112,11 +119,12 @@ const withCommands = ({ command, entries, ...section }: Section, named: (command
 });
 
 /** What only some kinds of documents have. */
-type OwnContent = Pick<Report, "about" | "refusalTitle" | "refusals" | "waysOut" | "limits" | "guards" | "calls" | "exit">;
+type OwnContent = Pick<Report, "about" | "refusalTitle" | "refusal" | "refusals" | "waysOut" | "limits" | "guards" | "calls" | "exit">;
 
 const noContent: OwnContent = {
   about: { times: [] },
   refusalTitle: "",
+  refusal: "",
   refusals: [],
   waysOut: [],
   limits: [],
@@ -151,6 +159,7 @@ function contentOf(document: Document, options: RenderOptions): Content {
     },
     headline: planHeadline(document),
     refusalTitle: refusalTitle(document),
+    refusal: refusalText(document),
     refusals: refusalsOf(document),
     waysOut: waysOut(document),
     limits: limitsOf(document),

@@ -14,8 +14,10 @@ import { canonicalJson, defined, type JsonValue } from "../../core/base/model/js
 import { toPointer } from "../../core/base/model/json/pointer.ts";
 import type { Plan } from "../../core/base/model/plan.ts";
 import type { Problem } from "../../core/base/model/problem.ts";
+import type { Environment } from "../../core/base/model/settings/env.ts";
 import type { Project } from "../../core/manifests/index.ts";
 import { listTargets, loadSettings, shownPath } from "../../core/manifests/index.ts";
+import type { CiEnvironment } from "../../core/operations/forge/index.ts";
 import { atBase, planAccount, savePlan, validateProjects } from "../../core/operations/index.ts";
 import type { FailOn } from "../../core/plan/index.ts";
 import { refuseTrackedState } from "../../core/records/index.ts";
@@ -120,15 +122,23 @@ async function isUntouched(
 /** What the job is reviewed against, or the commit that was applied last, shows what the manifests cause, and what someone changed in the account. */
 async function planTarget(
   context: CiContext,
-  { environment, base: baseOf }: CiJob,
+  { environment, env, base: baseOf }: CiJob,
   { project, failOn }: { readonly project: Project; readonly failOn: readonly FailOn[] },
 ): Promise<Plan> {
   const base = await baseOf();
   const isReviewed = base !== undefined && (environment.isPullRequest || base.commit !== base.head);
   const loadBase = isReviewed ? () => baseOfTarget(context, project, base) : undefined;
-  return await ofTarget(context, project, (given, options, run) =>
+  const plan = await ofTarget(context, project, (given, options, run) =>
     planAccount(given, { ...options, ...defined({ loadBase }), failOn }, run),
   );
+  const reviews = reviewedBy(environment, env);
+  return isReviewed ? { ...plan, ...defined({ reviews }) } : plan;
+}
+
+/** What the plan is a review of, if it is not a pull request. */
+function reviewedBy({ provider }: CiEnvironment, env: Environment): Plan["reviews"] {
+  if (provider === "gitlab") return "merge request";
+  return env["GITHUB_EVENT_NAME"] === "merge_group" ? "merge group" : undefined;
 }
 
 /** An error if the pull request would be merged into another branch than apply watches: its author chose what it would be compared with. */

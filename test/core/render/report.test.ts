@@ -406,3 +406,10 @@ test("what was not compared is never said to be without changes", () => {
   expect(title({ complete: false, counts: none })).toBe("not compared; 1 blocked.");
   expect(title({ kind: "DriftReport", complete: false, counts: none })).toBe("not compared; 1 blocked.");
 });
+
+test("a merge group and a merge request are not called a pull request", () => {
+  const made = (reviews: "merge group" | "merge request"): string =>
+    renderMarkdown(plan({ items: [item({ changes: [change()] })], loosenedSince: "base", reviews }), { color: false, verbose: false });
+  expect(made("merge group")).toContain("## `prod`: 1 change from this merge group, which protects");
+  expect(made("merge request")).toContain("## `prod`: 1 change from this merge request, which protects");
+});

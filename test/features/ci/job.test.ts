@@ -198,7 +198,20 @@ test("a plan of a pull request tells what was merged and not applied yet from wh
     GITHUB_EVENT_PATH: join(place, "event.json"),
     DIMSYNC_API_KEY: "key",
   };
+  const group = join(
+    writeProject({ "event.json": JSON.stringify({ merge_group: {}, repository: { default_branch: "main" } }) }),
+    "event.json",
+  );
   const plan = () => runCommand(["ci", "plan", "-o", "human"], folder, env);
+  const queued = await runCommand(["ci", "plan", "-o", "human"], folder, {
+    ...env,
+    GITHUB_EVENT_NAME: "merge_group",
+    GITHUB_EVENT_PATH: group,
+  });
+  expect([queued.code, queued.stdout], queued.stderr).toEqual([
+    0,
+    expect.stringContaining("prod: 1 change from this merge group, which protects;"),
+  ]);
   const merged = await plan();
   expect([merged.code, merged.stdout], merged.stderr).toEqual([
     0,

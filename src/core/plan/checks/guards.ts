@@ -335,6 +335,6 @@ function loosened(_items: readonly ReadyStep[], input: GuardInput): readonly Fou
 /** What someone changed in the account, and the plan would undo. */
 function outsideChanges(items: readonly ReadyStep[], { isStrict }: GuardInput): readonly Found[] {
   const actual = isStrict ? items.reduce((sum, item) => sum + changeCount(item, isOutside), 0) : 0;
-  const message = `${counted(actual, "change")} that someone made in the account would be undone. To keep ${actual === 1 ? "it" : "them"}, accept the drift into the manifests.`;
+  const message = `${counted(actual, "change")} that someone made in the account would be undone. To keep ${actual === 1 ? "it" : "them"}, accept the drift into the manifests. To undo ${actual === 1 ? "it" : "them"} in CI, run apply by hand, with a reason.`;
   return noneAllowed("outsideChanges", actual, message);
 }

@@ -174,7 +174,10 @@ function memoryText({ kept, commit, givenUp, ...byAddress }: Facts): string {
   const parts = [
     commit === undefined ? "" : `applied commit ${commit.commit}`,
     kept === undefined ? "" : `what is kept of ${counted(kept.integrations.flatMap(({ ids }) => Object.keys(ids)).length, "integration")}`,
-    ...Object.entries(byAddress).map(([name, values]) => `${name} of ${[...(values?.keys() ?? [])].join(", ")}`),
+    ...Object.entries(byAddress).flatMap(([name, values]) => {
+      const addresses = [...(values?.keys() ?? [])];
+      return addresses.length === 0 ? [] : `${name === "notKept" ? "not kept" : name} of ${addresses.join(", ")}`;
+    }),
   ];
   return parts.filter((part) => part !== "").join(", ");
 }

@@ -85,13 +85,12 @@ function aboutHtml({ about }: Report): Html {
   return isEmpty(text) ? text : html`<p class="quiet">${text}</p>`;
 }
 
-function leadHtml({ headline, refusals, refusalTitle, limits }: Report): Html {
+function leadHtml({ headline, refusals, refusal, limits }: Report): Html {
   const sentences = (texts: readonly string[]): Html => (texts.length < 2 ? paragraph(texts) : list(texts));
   return blocks(
     html`<p class="headline">${chip(headline.word, headline.tone)} <span>${headline.text}</span></p>`,
     note("bad", sentences(limits)),
-    refusalTitle !== "" &&
-      note("bad", [html`<p><strong>Apply will refuse this plan.</strong></p>`, sentences(refusals.map(({ text }) => text))]),
+    refusal !== "" && note("bad", [html`<p><strong>${refusal}.</strong></p>`, sentences(refusals.map(({ text }) => text))]),
   );
 }
 

@@ -53,7 +53,7 @@ export function drawMarkdown(report: Report, detail: Detail): string {
 
 /** Why apply refuses, how to lift guards, and what a report may lack. It is short and never left out. */
 function refusalBlock(report: Report, detail: Detail): string {
-  const { refusals, refusalTitle, limits, guards, waysOut, words } = report;
+  const { refusals, refusal, limits, guards, waysOut, words } = report;
   const line = (guard: GuardFinding): string => guardLine(guard, words.kind, detail);
   const lifted = guards.filter(({ guard }) => guard.allowed !== undefined).map((guard) => alert("NOTE", [line(guard)]));
   const refusing = guards.filter(({ guard }) => guard.allowed === undefined);
@@ -63,9 +63,7 @@ function refusalBlock(report: Report, detail: Detail): string {
   ];
   const reasons = refusals.filter(({ isGuard }) => !isGuard).map(({ text }) => prose(text));
   const cautions =
-    words.kind === "DriftReport"
-      ? limits.map(prose)
-      : [...(refusalTitle === "" ? [] : ["**Apply will refuse this plan.**"]), ...reasons, ...guardLines];
+    words.kind === "DriftReport" ? limits.map(prose) : [...(refusal === "" ? [] : [`**${refusal}.**`]), ...reasons, ...guardLines];
   const ways = detail === "counts" ? [] : waysOut.map(({ intro, yaml }) => `${prose(intro)}\n\n${fenced(yaml, "yaml")}`);
   const notes = words.kind === "DriftReport" && guardLines.length > 0 ? [alert("NOTE", guardLines)] : [];
   return [...(cautions.length === 0 ? [] : [alert("CAUTION", cautions)]), ...ways, ...notes, ...lifted].join("\n\n");

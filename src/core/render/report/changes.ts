@@ -25,7 +25,7 @@ import { actionSigns } from "../../base/text/signs.ts";
 import { valueAt } from "../../base/text/values.ts";
 import { code, type Entry, id, type Line, listLine, muted, name, ref, type Section, type Tone, word } from "../blocks.ts";
 import { attributionText, type Traced } from "./attribution.ts";
-import { isAlarm, type Words, wordsOf } from "./words.ts";
+import { isAlarm, reviewed, type Words, wordsOf } from "./words.ts";
 
 // What changes is one table: a verb, the columns or objects, the integrations, and why. Equal changes of several columns and
 // integrations are one row, so that a rule and its reason are said once.
@@ -213,22 +213,21 @@ function valueChange(change: ChangeFacts & { readonly field: string }, words: Wo
 /** "un-hashed by dana@example.com, 2026-03-03 07:55 UTC", "rule city: small towns identify people", "manifests/orders.yaml:22". */
 function whyText(
   facts: ChangeFacts & Traced,
-  { kind, isReview }: Pick<Words, "kind" | "isReview">,
+  words: Pick<Words, "kind" | "isReview" | "reviews">,
   causes: readonly (Cause | undefined)[] = [facts.cause],
 ): string {
   const { cause, removed, origin, attribution } = facts;
+  const { kind, isReview } = words;
   const who = attribution?.confidence === "exact" ? attributionText(facts) : "";
   const gone = removed === undefined ? "" : `no longer protected by ${placeOf(removed)} (removed here)`;
   const rule = joinParts([causeText(cause, isAlarm(facts)), labelText(causes)], " ");
   if (kind !== "DriftReport" && isOutside(facts))
     return joinParts(
-      [who !== "" ? who : isReview === true ? notFromHere : "changed in the account", origin === "conflict" ? rule : ""],
+      [who !== "" ? who : isReview === true ? `not from ${reviewed(words)}` : "changed in the account", origin === "conflict" ? rule : ""],
       "; ",
     );
-  return joinParts([who, isReview === true && origin === "new" ? notFromHere : "", gone, rule], "; ");
+  return joinParts([who, isReview === true && origin === "new" ? `not from ${reviewed(words)}` : "", gone, rule], "; ");
 }
-
-const notFromHere = "not from this pull request";
 
 const placeOf = (cause: Pick<Cause, "rule" | "file" | "line">): string => visible(joinParts([cause.rule ?? "", placeText(cause)], ", "));
 

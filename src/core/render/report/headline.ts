@@ -8,7 +8,7 @@ import { pathText } from "../../base/text/paths.ts";
 import { actorText, timeText } from "./attribution.ts";
 import { integrationOf } from "./changes.ts";
 import { wasNotRead } from "./refusals.ts";
-import { isAlarm } from "./words.ts";
+import { isAlarm, reviewed } from "./words.ts";
 
 /** Whether the plan is that of a pull request. */
 export const isReview = ({ loosenedSince }: Plan): boolean => loosenedSince === "base";
@@ -29,7 +29,7 @@ function planText(plan: Plan): string {
       [changeCount(item, (one) => isOwn(one) && isAlarm(one)), changeCount(item, (one) => isOwn(one) && one.risk === "protects")] as const,
   );
   const [exposes, protects] = risky.reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]);
-  const from = isReview(plan) ? " from this pull request" : "";
+  const from = isReview(plan) ? ` from ${reviewed(plan)}` : "";
   const own = joinParts([creates === 0 ? "" : `${creates} to create`, changes === 0 ? "" : counted(changes, "change")], ", ");
   const outside = items.reduce((sum, item) => sum + changeCount(item, isOutside), 0);
   // The base of a review may never have been applied: only an event shows that the account changed.
@@ -43,7 +43,7 @@ function planText(plan: Plan): string {
       own === "" ? nothingText(plan, outside) : `${own}${from}${riskText(creates + changes, protects, exposes)}`,
       exposed === 0 ? "" : `${exposed === 1 ? "1 column becomes" : `${exposed} columns become`} readable`,
       outsideText(outside - unsure, again),
-      others === 0 ? "" : `${counted(others, "change")} ${others === 1 ? "is" : "are"} not from this pull request`,
+      others === 0 ? "" : `${counted(others, "change")} ${others === 1 ? "is" : "are"} not from ${reviewed(plan)}`,
       otherCounts(plan),
     ],
     "; ",
@@ -99,7 +99,7 @@ function notComparedText(plan: Plan): string {
 function nothingText(plan: Plan, outside: number): string {
   const notCompared = notComparedText(plan);
   if (notCompared !== "") return notCompared;
-  if (isReview(plan)) return "this pull request changes nothing";
+  if (isReview(plan)) return `${reviewed(plan)} changes nothing`;
   if (outside > 0 || otherCounts(plan) !== "") return "";
   // A plan that needs a guard to be lifted or an exemption is not nothing.
   return guardFindings(plan).length > 0 || plan.exemptions !== undefined ? "nothing to send" : "no changes";

@@ -27,7 +27,7 @@ export function refusalsOf(plan: Plan): readonly Refusal[] {
   return [...(errors === 0 ? [] : [refusal(counted(errors, "error"), errorsText(errors))]), ...refusingGuards(plan).map(guardRefusal)];
 }
 
-/** "(apply will refuse it: 1 error)", for the heading; "" if apply will run the plan. */
+/** "(apply will refuse it: 1 error)", after the merge "(apply refused it: 1 error)", for the heading; "" if apply will run the plan. */
 export function refusalTitle(plan: Plan): string {
   const refusals = refusalsOf(plan);
   const isRefused = refusals.length > 0 || (plan.kind === "Plan" && !plan.executable);
@@ -35,8 +35,15 @@ export function refusalTitle(plan: Plan): string {
     refusals.map(({ brief }) => brief),
     "and",
   );
-  return isRefused ? `(${joinParts(["apply will refuse it", why], ": ")})` : "";
+  return isRefused ? `(${joinParts([`apply ${refuses(plan)} it`, why], ": ")})` : "";
 }
+
+/** A job that applies refuses its own plan at once. */
+const refuses = ({ loosenedSince }: Plan): string => (loosenedSince === "applied" ? "refused" : "will refuse");
+
+/** "Apply will refuse this plan"; "" if apply will run the plan. */
+export const refusalText = (plan: Plan): string =>
+  refusalTitle(plan) === "" ? "" : `Apply ${refuses(plan)} this plan${plan.loosenedSince === "applied" ? " and sent nothing" : ""}`;
 
 /** What a report may lack; full sentences. */
 export function limitsOf(plan: Plan): readonly string[] {

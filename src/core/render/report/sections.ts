@@ -3,6 +3,7 @@ import { findingsOf, type GuardFinding, loosenedOf, policyFindings } from "../..
 import { type Change, endedSteps, type Finding, type Plan, type Result, type Step, stepsOf, whyOf } from "../../base/model/plan.ts";
 import { type Diagnostic, diagnosticsIn, placeText } from "../../base/model/problem.ts";
 import { counted } from "../../base/text/counts.ts";
+import { capitalized } from "../../base/text/describe.ts";
 import { wholePath } from "../../base/text/paths.ts";
 import { shellWord } from "../../base/text/shell.ts";
 import { errorsFirst } from "../../base/text/signs.ts";
@@ -19,7 +20,7 @@ import { outcomesSection } from "./outcomes.ts";
 import { exemptionsSection, policySections } from "./policies.ts";
 import { guardText, liftReason, shownGuards } from "./refusals.ts";
 import { elsewhereSection, unmanagedSection } from "./unmanaged.ts";
-import { severityTones } from "./words.ts";
+import { reviewed, severityTones } from "./words.ts";
 
 /** Everything but the changes, in the order of a page. A section without entries is left out. */
 export const sectionsOf = (document: Document, options: RenderOptions): readonly Section[] =>
@@ -42,7 +43,7 @@ function sectionsOfKind(document: Document, options: RenderOptions): readonly Se
     return [...refused, outcomes, ...findings, notKept, steps, held, unseen, ids(document, verbose)];
   }
   return [
-    loosenedSection(loosenedOf(document), document.loosenedSince),
+    loosenedSection(loosenedOf(document), document),
     nextSection(document, options),
     ...refused,
     ...findings,
@@ -269,9 +270,9 @@ function ids(result: Result, verbose: boolean): Section {
 }
 
 /** What the manifests give up. It stands before everything else. */
-const loosenedSection = (all: readonly Finding[], since: Plan["loosenedSince"] = "base"): Section => ({
+const loosenedSection = (all: readonly Finding[], of: Pick<Plan, "loosenedSince" | "reviews"> = {}): Section => ({
   id: "loosened",
-  title: since === "base" ? "This pull request also loosens" : "Loosened since the commit that was applied last",
+  title: of.loosenedSince === "applied" ? "Loosened since the commit that was applied last" : `${capitalized(reviewed(of))} also loosens`,
   count: all.length,
   part: "decision",
   isVital: true,

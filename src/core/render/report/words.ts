@@ -1,4 +1,4 @@
-import type { Change } from "../../base/model/plan.ts";
+import type { Change, Plan } from "../../base/model/plan.ts";
 import type { Severity } from "../../base/model/problem.ts";
 import type { Tone } from "../blocks.ts";
 import type { Document } from "../document.ts";
@@ -21,6 +21,8 @@ export interface Words {
   readonly change: string;
   /** Whether what the manifests did not change may be asked for by a base that was never applied, unless an event shows who changed it. */
   readonly isReview?: boolean;
+  /** What it is the plan of, if it is not a pull request. */
+  readonly reviews?: Plan["reviews"];
   /** The highlighted risk, and the other one. */
   readonly risks: readonly [string, string];
 }
@@ -57,3 +59,6 @@ export const wordsOf = (kind: Document["kind"]): Words => words[kind];
 export const isAlarm = ({ risk }: Pick<Change, "risk">): boolean => risk === "exposes" || risk === "exposed";
 
 export const severityTones: Readonly<Record<Severity, Tone>> = { error: "bad", warning: "warn", info: "info" };
+
+/** "this pull request" */
+export const reviewed = ({ reviews }: { readonly reviews?: Plan["reviews"] | undefined }): string => `this ${reviews ?? "pull request"}`;

@@ -50,14 +50,14 @@ function headingLines({ target, refusalTitle, headline, about, words }: Report, 
 }
 
 /** What apply sends, why it refuses the plan, and what a report may lack. */
-function closing({ calls, exit, refusals, refusalTitle, limits }: Report, { paint, width }: Screen): readonly string[] {
+function closing({ calls, exit, refusals, refusal, limits }: Report, { paint, width }: Screen): readonly string[] {
   const strong = (line: string): string => paint.bold(paint.red(line));
   const reasons = refusals.flatMap(({ text }) => wrap(text, "    ", width)).map(paint.red);
-  const refused = reasons.length === 0 ? "Apply will refuse this plan." : "Apply will refuse this plan:";
+  const refused = `${refusal}${reasons.length === 0 ? "." : ":"}`;
   return [
     ...calls.flatMap((text) => wrap(text, "", width)),
     ...limits.flatMap((text) => wrap(text, "", width)).map(strong),
-    ...(refusalTitle === "" ? [] : [strong(refused), ...reasons]),
+    ...(refusal === "" ? [] : [strong(refused), ...reasons]),
     ...wrap(exit, "", width),
   ];
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../../src/core/base/model/plan.ts";
 import { renderers } from "../../../../src/core/render/index.ts";
-import { refusalsOf, refusalTitle } from "../../../../src/core/render/report/refusals.ts";
+import { refusalsOf, refusalText, refusalTitle } from "../../../../src/core/render/report/refusals.ts";
 import { summaryLine } from "../../../../src/core/render/report/totals.ts";
 import { guard } from "../../../support/findings.ts";
 import { plan } from "../plans.ts";
@@ -80,4 +80,11 @@ test("a plan of an account that was not read does not claim that there are no ch
   expect(summaryLine(plan({ executable: false, findings: [error], calls: { read: {}, planned: {}, later: {} } }))).toContain(
     "not compared with the account",
   );
+});
+
+test("a job that applies says that it refused its plan, not that it will", () => {
+  const refused = plan({ executable: false, loosenedSince: "applied" });
+  expect([refusalTitle(refused), refusalText(refused)]).toEqual(["(apply refused it)", "Apply refused this plan and sent nothing"]);
+  expect(refusalText(plan({ executable: false }))).toBe("Apply will refuse this plan");
+  expect(refusalText(plan())).toBe("");
 });
