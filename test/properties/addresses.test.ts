@@ -1,8 +1,10 @@
 // Adding, renaming, moving or deleting a manifest changes the address of no other object. Names of
 // manifests, live names and ids are taken from one small set, so that they collide.
+
 import { expect, test } from "vitest";
 import { type Address, integrationOfSchemas } from "../../src/core/base/model/address.ts";
 import type { Manifest, SchemaConfigSpec } from "../../src/core/base/model/manifest.ts";
+import { stepsOf } from "../../src/core/base/model/plan.ts";
 import { schemaConfig } from "../../src/core/kinds/schema-config/index.ts";
 import { schemasOf } from "../../src/core/kinds/select.ts";
 import { accountViewOf, liveIntegration, resourceOf } from "../support/accounts/view.ts";
@@ -62,15 +64,11 @@ function addressesIn({ live: found, manifests }: World): Addresses {
   const account = accountViewOf(manifests, { integrations: found.map((one) => liveIntegration(one.id, one.name, `source ${one.id}`)) });
   const configs = manifests.filter(({ kind }) => kind === "SchemaConfig") as readonly Manifest<SchemaConfigSpec>[];
   const schemas = new Map(found.map(({ id }) => [id, schemasOf({ state: "found", id, name: id }, account)]));
-  const { units, deferred } = schemaConfig.units(configs, account);
+  const { units, steps } = schemaConfig.units(configs, account);
   for (const { liveId, address } of units) if (schemas.has(liveId)) expect(address).toBe(schemas.get(liveId));
   const missing = manifests.filter(({ address }) => account.identities.get(address)?.state === "absent");
   const waiting = new Map(missing.map(({ address, name }) => [address, schemasOf({ state: "waits", on: address, name }, account)]));
-  for (const {
-    address,
-    waitsFor: [manifest = ""],
-  } of deferred)
-    expect(address).toBe(waiting.get(manifest));
+  for (const { address, waitsFor: [manifest = ""] = [] } of stepsOf({ steps }, "waits")) expect(address).toBe(waiting.get(manifest));
   const identified = [...account.identities].flatMap(([address, identity]) =>
     identity.state === "found" ? [[identity.id, address] as const] : [],
   );

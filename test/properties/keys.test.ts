@@ -18,7 +18,15 @@ import type { ColumnLabels } from "../../src/core/base/model/labels.ts";
 import type { AuditEntry, LiveColumn, LiveSchemas, LiveTable } from "../../src/core/base/model/live.ts";
 import type { Manifest, SchemaRule } from "../../src/core/base/model/manifest.ts";
 import { type NodePath, nodePointer } from "../../src/core/base/model/nodes.ts";
-import type { Attribution, Cause, Change, ChangeFacts, DraftFacts, ReadyStep } from "../../src/core/base/model/plan.ts";
+import {
+  type Attribution,
+  type Cause,
+  type Change,
+  type ChangeFacts,
+  type DraftFacts,
+  draftItems,
+  type ReadyStep,
+} from "../../src/core/base/model/plan.ts";
 import type { Locate, SourceLocation } from "../../src/core/base/model/problem.ts";
 import { type Field, nodesAt, riskOf } from "../../src/core/base/model/schema-tree.ts";
 import { attribute } from "../../src/core/drift/attribution.ts";
@@ -333,7 +341,7 @@ async function itemsOf({ before, now, trees, labels: ofColumns }: Fleet, only?: 
   const reads = { schemas: async (id: string) => ({ tree: trees[Number(id.slice(3))] ?? {} }) };
   const scope = { ...everything, unit: (address: string) => only === undefined || address === `Schemas/shop-${only}` };
   const { differences } = await compare({ run: comparingRun(reads, { scope }), account, reviewed: base, checks: [] });
-  const drafts = differences.flatMap(({ items }) => items);
+  const drafts = differences.flatMap(draftItems);
   return { drafts, items: numbered(drafts, { kind: "Plan", locate }), base, account };
 }
 

@@ -1,26 +1,34 @@
 // Steps of a plan or a result in the form in which tests name them, and the steps of documents that tests make.
 
 import { eachChange, firstChange, notKeptValues } from "../../src/core/base/model/changes.ts";
+import { blockedStep, byHandStep, notKeptStep, unseenSteps as unseenDrafts, waitingStep } from "../../src/core/base/model/draft-steps.ts";
 import { defined } from "../../src/core/base/model/json/json.ts";
 import {
-  type Blocked,
   type Change,
-  type Deferred,
+  type DraftItem,
+  type DraftStep,
+  draftItems,
   endedSteps,
-  type Manual,
   type NotKept,
   outcomeOf,
   type Plan,
   type Step,
   type StepEnd,
   stepsOf,
-  type Unverifiable,
   type Why,
-  whyOf,
 } from "../../src/core/base/model/plan.ts";
-import { blockedStep, byHandStep, notKeptStep, unseenStep, waitingStep } from "../../src/core/plan/unsent.ts";
 
 type Document = Pick<Plan, "steps">;
+
+export type Manual = Omit<Parameters<typeof byHandStep>[0], "origin"> & Partial<Pick<Change, "origin">>;
+type Blocked = Parameters<typeof blockedStep>[0];
+export type Deferred = Parameters<typeof waitingStep>[0];
+
+export interface Unverifiable {
+  readonly address: string;
+  readonly paths: readonly string[];
+  readonly reason: string;
+}
 
 export { readySteps } from "../../src/core/base/model/plan.ts";
 
@@ -37,7 +45,7 @@ export const byHandSteps = (of: Document): readonly (Manual & Pick<Step, "id"> &
   stepsOf(of, "byHand").map((step) => {
     const { id, address, liveId, liveName, manifests, obligation } = step;
     const { path, before: actual, after: expected, origin, attribution } = firstChange(step);
-    const { message: instruction, command } = whyOf(step);
+    const { message: instruction, command } = step.why ?? { message: "", command: undefined };
     return {
       id,
       address,
@@ -76,8 +84,6 @@ interface Unsent {
   readonly unseen?: readonly Unverifiable[];
 }
 
-const risks = { protects: "protects", exposes: "exposes", neutral: "neutral" } as const;
-
 /** The steps of a document, in the order of the document. */
 export const stepsFrom = ({
   byHand: manual = [],
@@ -88,16 +94,16 @@ export const stepsFrom = ({
 }: Unsent): readonly Step[] =>
   [
     ...manual.map(({ id, attribution, ...one }) => {
-      const step = byHandStep(one);
+      const step = byHandStep(one as Parameters<typeof byHandStep>[0]);
       const changes = step.changes.map((change) => ({ ...change, ...defined({ attribution }) }));
       return { ...step, changes, ...defined({ id }) };
     }),
     ...no.map(blockedStep),
     ...later.map(waitingStep),
     ...kept.map((one) => ({ ...one, standing: "held" as const, requests: [] })),
-    ...(of.notKept ?? []).map((one) => notKeptStep(one, risks)),
-    ...(of.unseen ?? []).map(unseenStep),
-  ].map((step, index) => ({ id: `s${index + 101}`, ...step }));
+    ...(of.notKept ?? []).map(notKeptStep),
+    ...(of.unseen ?? []).flatMap(({ address, paths, reason }) => unseenDrafts(address, paths, reason)),
+  ].map((step, index) => ({ id: `s${index + 101}`, ...step }) as Step); // none of these has a cause
 
 /** The document with other steps of these standings; the others stay. */
 export const withSteps = <T extends Document>(of: T, unsent: Unsent): T => {
@@ -124,4 +130,53 @@ export const endedFrom = (all: readonly FlatEnding[]): readonly Step[] =>
 export const withReady = <T extends Document>(of: T, ready: readonly Step[]): T => ({
   ...of,
   steps: [...ready, ...of.steps.filter(({ standing }) => standing !== "ready")],
+});
+
+/** The steps of a difference in lists, in the form in which tests name them. */
+export interface Lists {
+  readonly items: readonly DraftItem[];
+  readonly held: readonly DraftStep[];
+  readonly manual: readonly Manual[];
+  readonly blocked: readonly Blocked[];
+  readonly deferred: readonly Deferred[];
+  readonly unverifiable: readonly Unverifiable[];
+  readonly notKept: readonly NotKept[];
+}
+
+export function inLists<T extends { readonly steps: readonly DraftStep[] }>(found: T): Omit<T, "steps"> & Lists {
+  const { steps, ...rest } = found;
+  const document = { steps: steps as readonly unknown[] as readonly Step[] }; // no test looks at the cause of such a step
+  return {
+    ...rest,
+    items: draftItems({ steps }),
+    held: stepsOf({ steps }, "held"),
+    manual: byHandSteps(document).map(({ id: _, ...one }) => one),
+    blocked: blockedSteps(document) as readonly Blocked[],
+    deferred: waitingSteps(document).map((one, index) => ({ ...one, ...defined({ later: stepsOf({ steps }, "waits")[index]?.later }) })),
+    unverifiable: unseenSteps(document),
+    notKept: notKeptSteps(document),
+  };
+}
+
+/** A difference from what a test names in lists. */
+export const fromLists = <T extends Partial<Lists>>({
+  items = [],
+  held = [],
+  manual = [],
+  blocked = [],
+  deferred = [],
+  unverifiable = [],
+  notKept = [],
+  ...rest
+}: T): { readonly steps: readonly DraftStep[] } & Omit<T, keyof Lists> => ({
+  ...rest,
+  steps: [
+    ...items,
+    ...held,
+    ...manual.map((one) => byHandStep(one as Parameters<typeof byHandStep>[0])),
+    ...blocked.map(blockedStep),
+    ...deferred.map(waitingStep),
+    ...unverifiable.flatMap(({ address, paths, reason }) => unseenDrafts(address, paths, reason)),
+    ...notKept.map(notKeptStep),
+  ],
 });

@@ -1,5 +1,6 @@
 import { byText } from "../base/model/address.ts";
 import { eachChange, firstChange } from "../base/model/changes.ts";
+import { notKeptStep } from "../base/model/draft-steps.ts";
 import { DimsyncError } from "../base/model/errors.ts";
 import { combineExits, type Exit } from "../base/model/exit.ts";
 import { defined, sameJson } from "../base/model/json/json.ts";
@@ -9,7 +10,7 @@ import { andMore } from "../base/text/lists.ts";
 import { wholePath } from "../base/text/paths.ts";
 import { withTarget } from "../base/text/shell.ts";
 import type { WriteRun } from "../plan/index.ts";
-import { applyExit, notKeptStep, risksOf } from "../plan/index.ts";
+import { applyExit } from "../plan/index.ts";
 import type { RecordsState } from "../records/index.ts";
 import { dependencyFailed } from "./execute.ts";
 import { type EndedStep, type Ending, ended, isGood } from "./step.ts";
@@ -42,7 +43,7 @@ export function resultOf(
       ...items.flatMap(separated).map((one) => resultStep(one, first)),
       ...unsentSteps([
         ...plans.flatMap(({ steps }) => steps.filter(({ standing }) => standing !== "unseen")),
-        ...notKept.map((one) => ({ id: "", ...notKeptStep(one, risksOf("Plan")) })),
+        ...notKept.map((one) => ({ id: "", ...notKeptStep(one) })),
         ...stepsOf(last, "unseen"),
       ]),
     ],

@@ -1,9 +1,10 @@
 import { type Address, type Binding, byText, kindOf } from "../base/model/address.ts";
+import { blockedStep, byHandStep, waitingStep } from "../base/model/draft-steps.ts";
 import { ServiceError } from "../base/model/errors.ts";
 import { isObject, type JsonValue } from "../base/model/json/json.ts";
 import { urlPath } from "../base/model/json/pointer.ts";
 import type { Manifest } from "../base/model/manifest.ts";
-import type { Blocked, Deferred, DraftItem } from "../base/model/plan.ts";
+import type { DraftItem, DraftStep } from "../base/model/plan.ts";
 import type { Listed } from "../base/model/service.ts";
 import type { Code } from "../base/model/titles.ts";
 import { shellWord } from "../base/text/shell.ts";
@@ -113,6 +114,7 @@ const emptyBind = ({ address, kind }: Manifest, { id, name }: Parameters<typeof 
   address,
   kind,
   verb: "bind" as const,
+  standing: "ready" as const,
   liveId: id,
   ...(name === undefined ? {} : { liveName: name }),
   requests: [],
@@ -125,33 +127,27 @@ export function unitPerManifest<Spec>(
   desired: (spec: Spec) => JsonValue = () => null,
 ): Units<Unit & { readonly manifest: Manifest<Spec> }> {
   const units: (Unit & { readonly manifest: Manifest<Spec> })[] = [];
-  const unknown: Blocked[] = [];
-  const deferred: Deferred[] = [];
+  const steps: DraftStep[] = [];
   for (const manifest of manifests as readonly Manifest<Spec>[]) {
     const { address } = manifest;
     const identity = identities.get(address);
     if (identity?.state === "blocked") {
       const { state: _state, id: _id, ...why } = identity;
-      unknown.push({ address, ...why });
-    } else if (identity?.state === "waits") deferred.push(waitingCreate(address, identity.on, desired(manifest.spec)));
+      steps.push(blockedStep({ address, ...why }));
+    } else if (identity?.state === "waits") steps.push(waitingCreate(address, identity.on, desired(manifest.spec)));
     else units.push({ address, manifest, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
   }
-  return { units, blocked: unknown, deferred, problems: [] };
+  return { units, steps, problems: [] };
 }
 
-export const waitingCreate = (address: Address, waitsFor: readonly Address[], desired: JsonValue): Deferred => ({
-  verb: "create",
-  address,
-  waitsFor,
-  desired,
-  later: desired === null ? [] : ["POST"],
-});
+export const waitingCreate = (address: Address, waitsFor: readonly Address[], desired: JsonValue): DraftStep =>
+  waitingStep({ verb: "create", address, waitsFor, desired, later: desired === null ? [] : ["POST"] });
 
 /** An object whose id returns 404 is never created again automatically: the user decides. */
 export function goneObject({ address, id: pin }: Manifest, id: string): DiffResult {
   const forget = pin === undefined ? "unbind the address" : "unbind the address, remove metadata.id,";
   const instruction = `${address} refers to ${id}, which is gone from the account. dimsync never creates it again automatically. Remove the manifest; or ${forget} and plan again to look for another object, or to create one.`;
-  return { ...emptyDiff, manual: [{ address, path: "", instruction, command: `dimsync unbind ${shellWord(address)}` }] };
+  return { ...emptyDiff, steps: [byHandStep({ address, path: "", instruction, command: `dimsync unbind ${shellWord(address)}` })] };
 }
 
 /** The failure of a read that returns 404 of an object that something else in the account shows: it is not gone. `shownBy` is the subject of a sentence. */

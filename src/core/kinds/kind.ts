@@ -7,7 +7,7 @@ import type { KeptById, KeptIntegration } from "../base/model/kept.ts";
 import type { LiveSchemas } from "../base/model/live.ts";
 import type { IntegrationSelector, IntegrationSpec, Manifest, Reference } from "../base/model/manifest.ts";
 import type { NodePath } from "../base/model/nodes.ts";
-import type { Blocked, Deferred, Difference, DraftCause, DraftItem, NamedObject, NotKept, ReadyStep } from "../base/model/plan.ts";
+import type { Difference, DraftCause, DraftStep, NamedObject, NotKept, ReadyStep } from "../base/model/plan.ts";
 import type { Problem } from "../base/model/problem.ts";
 import type { List, PlannedRequest, Reads, UnreadEntry, WriteAnswer, WriteDecoder } from "../base/model/service.ts";
 import type { ClientSettings } from "../base/model/settings/config.ts";
@@ -165,8 +165,8 @@ export interface Pair {
 /** The units of a kind's manifests, and the manifests that have none. */
 export interface Units<U extends Unit> {
   readonly units: readonly U[];
-  readonly blocked: readonly Blocked[];
-  readonly deferred: readonly Deferred[];
+  /** Of the manifests that have none: they are blocked, or wait. */
+  readonly steps: readonly DraftStep[];
   readonly problems: readonly Problem[];
 }
 
@@ -182,8 +182,6 @@ export interface LiveSize {
 
 export interface DiffResult extends Difference {
   readonly problems: readonly Problem[];
-  /** With `--protect-only`: what is not sent. Kinds leave it out. */
-  readonly held?: readonly DraftItem[];
   /** What is kept of an integration, for the records. Absent if nothing is and was. */
   readonly kept?: KeptIntegration & { readonly id: string };
   /** For `schemas.conclude`. Small: it is kept until the last unit is compared. */
@@ -193,11 +191,7 @@ export interface DiffResult extends Difference {
 }
 
 export const emptyDiff: DiffResult = {
-  items: [],
-  manual: [],
-  blocked: [],
-  deferred: [],
-  unverifiable: [],
+  steps: [],
   unmanagedColumns: 0,
   problems: [],
 };

@@ -1,3 +1,4 @@
+import { blockedStep } from "../base/model/draft-steps.ts";
 import type { JsonValue } from "../base/model/json/json.ts";
 import type { Manifest, Reference, TagRef } from "../base/model/manifest.ts";
 import { waitingCreate } from "./identity.ts";
@@ -27,9 +28,9 @@ export function tagIds(
       continue;
     }
     const selected = fromIdentity(tagAddress(tag), tag, account.identities.get(tagAddress(tag)));
-    if (selected.state === "waits") return { instead: { ...emptyDiff, deferred: [waitingCreate(address, [selected.on], desired)] } };
+    if (selected.state === "waits") return { instead: { ...emptyDiff, steps: [waitingCreate(address, [selected.on], desired)] } };
     if (selected.state === "unresolved")
-      return { instead: { ...emptyDiff, blocked: [{ address, code: selected.code, message: selected.message }] } };
+      return { instead: { ...emptyDiff, steps: [blockedStep({ address, code: selected.code, message: selected.message })] } };
     ids.push(selected.id);
   }
   return { ids };

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import pLimit from "p-limit";
 import type { Address } from "../base/model/address.ts";
+import { blockedStep } from "../base/model/draft-steps.ts";
 import { isFailedCreation, ServiceError } from "../base/model/errors.ts";
 import { defined } from "../base/model/json/json.ts";
 import type { Manifest } from "../base/model/manifest.ts";
-import { type Blocked, type DraftItem, isOfRelation } from "../base/model/plan.ts";
+import { type DraftItem, type DraftStep, isDraftItem, stepsOf } from "../base/model/plan.ts";
+import { isError } from "../base/model/problem.ts";
 import { turn } from "../base/model/runtime/clock.ts";
 import type { Account, DiffResult, Kind, Pair, ReadNeeds, Unit } from "../kinds/index.ts";
 import { emptyDiff, integrations, kinds, lists, scan, tablesToRead, unknownColumns, withColumns } from "../kinds/index.ts";
@@ -78,7 +80,10 @@ async function comparePairs(input: PairsInput): Promise<ComparedPairs> {
   const compareNext = async (one: Pair): Promise<Compared> => {
     try {
       const compared = await comparePair(one, input);
-      return { ...compared, found: { ...compared.found, items: compared.found.items.map(shared) } };
+      return {
+        ...compared,
+        found: { ...compared.found, steps: compared.found.steps.map((step) => (isDraftItem(step) ? shared(step) : step)) },
+      };
     } finally {
       done++;
       onProgress?.({ type: "step", phase: "read", done, total, label: one.unit.address });
@@ -140,12 +145,13 @@ async function comparePair({ kind, unit }: Pair, { run, account, reviewed, check
     if (!(error instanceof ServiceError)) throw error;
     if (isFailedCreation(error)) {
       const { address, liveId = "" } = unit;
-      return { kind, found: { ...emptyDiff, blocked: [{ address, code: "E_CREATION_FAILED", message: creationFailed(liveId, error) }] } };
+      const step = blockedStep({ address, code: "E_CREATION_FAILED", message: creationFailed(liveId, error) });
+      return { kind, found: { ...emptyDiff, steps: [step] } };
     }
     const problem = failedRead(error, unit.address);
     const message = problem.read === undefined ? error.message : unreadMessage;
-    const blocked = [{ address: unit.address, code: problem.code, message }];
-    return { kind, found: { ...emptyDiff, problems: [problem], blocked }, failed: true };
+    const steps = [blockedStep({ address: unit.address, code: problem.code, message })];
+    return { kind, found: { ...emptyDiff, problems: [problem], steps }, failed: true };
   }
 }
 
@@ -176,7 +182,7 @@ function seeOthers(seen: ReadonlySet<string>, { run, checks, needs }: Pick<Pairs
       needs.claimColumns(id, tables.length);
       const whole = read && (await withColumns({ id, tree: read }, tables, run.reads));
       ask({ id, address, tree: whole?.tree }, checks);
-      return { found: { ...emptyDiff, unverifiable: unknownColumns(address, whole?.withoutColumns ?? []) } };
+      return { found: { ...emptyDiff, steps: unknownColumns(address, whole?.withoutColumns ?? []) } };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return { found: { ...emptyDiff, problems: [failedRead(error, address)] }, failed: true };
@@ -207,12 +213,12 @@ function pairsOf({ run: { scope }, account }: Pick<PairsInput, "run" | "account"
     const ofKind = account.comparable.filter((manifest) => manifest.kind === kind.name);
     if (ofKind.length === 0) continue;
     const isReadable = (manifest: Manifest): boolean => !kind.lists(manifest, account).some((list) => account.unreadLists.has(list));
-    const { units, blocked, deferred, problems } = kind.units(ofKind.filter(isReadable), account);
+    const { units, steps, problems } = kind.units(ofKind.filter(isReadable), account);
     const unread = ofKind
       .filter((manifest) => !isReadable(manifest))
-      .map(({ address }): Blocked => ({ address, code: "E_READ_FAILED", message: unreadMessage }));
-    before.push({ ...emptyDiff, problems, deferred, blocked: [...blocked, ...unread] });
-    for (const { address } of [...units, ...blocked, ...deferred, ...unread]) parts.push(address);
+      .map(({ address }) => blockedStep({ address, code: "E_READ_FAILED", message: unreadMessage }));
+    before.push({ ...emptyDiff, problems, steps: [...steps, ...unread] });
+    for (const { address } of [...units, ...steps, ...unread]) parts.push(address);
     for (const unit of units) objects.add(objectOf({ kind, unit }));
     for (const unit of units) if (scope.unit(unit.address, account)) asked.push({ kind, unit });
   }
@@ -229,49 +235,35 @@ function conclusions(compared: readonly Compared[]): readonly DiffResult[] {
 
 /** Blocks what waits for something that --only or --exclude leaves out: it would wait forever. */
 function blockOutsideScope(found: DiffResult, scope: Scope | undefined): DiffResult {
-  const outOfScope = found.deferred.flatMap(({ address, waitsFor, liveId }): readonly Blocked[] => {
-    const outside = liveId === undefined ? waitsFor.find((other) => scope?.item(other) === false) : undefined;
-    if (outside === undefined) return [];
+  const blockedIfOutside = (step: DraftStep): DraftStep => {
+    const { standing, address, waitsFor = [], liveId } = step;
+    const outside = standing === "waits" && liveId === undefined ? waitsFor.find((other) => scope?.item(other) === false) : undefined;
+    if (outside === undefined) return step;
     const message = `It needs ${outside}, which does not exist yet and is left out of this run by --only or --exclude.`;
-    return [{ address, code: "E_DEPENDENCY", message }];
-  });
-  if (outOfScope.length === 0) return found;
-  const deferred = found.deferred.filter(({ address }) => !outOfScope.some((one) => one.address === address));
-  return { ...found, deferred, blocked: [...found.blocked, ...outOfScope] };
-}
-
-const isEqual = ({ items, manual, blocked, deferred, unverifiable, notKept = [], problems }: DiffResult): boolean =>
-  items.length + manual.length + blocked.length + deferred.length + unverifiable.length + notKept.length === 0 &&
-  problems.every(({ severity }) => severity !== "error");
-
-/** The live object of each manual step, for who made the difference. */
-function withLiveName(found: DiffResult, { liveId }: Unit, account: Account): DiffResult {
-  if (liveId === undefined || found.manual.length === 0) return found;
-  const liveName = lists.map((list) => account.list(list).byId.get(liveId)?.name).find((name) => name !== undefined && name !== "");
-  return { ...found, manual: found.manual.map((step) => ({ ...step, liveId, ...defined({ liveName }) })) };
-}
-
-/** Kinds leave ignored values out of their requests. This removes ignored items and manual steps. */
-function withoutIgnored(found: DiffResult, { ignored }: Account): DiffResult {
-  return {
-    ...found,
-    // A relation and a binding are one value each: without it, nothing is left to send.
-    items: found.items.filter(
-      (item) =>
-        !ignored(item.address, "") &&
-        !(
-          (isOfRelation(item) || item.verb === "bind") &&
-          item.changes.length > 0 &&
-          item.changes.every((entry) => "path" in entry && ignored(item.address, entry.path))
-        ),
-    ),
-    manual: found.manual.filter(({ address, path }) => !ignored(address, path)),
-    blocked: found.blocked.filter(({ address }) => !ignored(address, "")),
-    deferred: found.deferred.filter(({ address }) => !ignored(address, "")),
-    unverifiable: found.unverifiable.flatMap((one) => {
-      const paths = one.paths.filter((path) => !ignored(one.address, path));
-      return paths.length === 0 ? [] : [{ ...one, paths }];
-    }),
-    problems: found.problems.filter(({ address }) => address === undefined || !ignored(address, "")),
+    return blockedStep({ address, code: "E_DEPENDENCY", message });
   };
+  return { ...found, steps: found.steps.map(blockedIfOutside) };
 }
+
+const isEqual = ({ steps, problems }: DiffResult): boolean => steps.length === 0 && !problems.some(isError);
+
+/** The live object of each step by hand, for who made the difference. */
+function withLiveName(found: DiffResult, { liveId }: Unit, account: Account): DiffResult {
+  if (liveId === undefined || stepsOf(found, "byHand").length === 0) return found;
+  const liveName = lists.map((list) => account.list(list).byId.get(liveId)?.name).find((name) => name !== undefined && name !== "");
+  const named = { liveId, ...defined({ liveName }) };
+  return { ...found, steps: found.steps.map((step) => (step.standing === "byHand" ? { ...step, ...named } : step)) };
+}
+
+/** Kinds leave ignored values out of creates and updates. This removes other steps that are ignored. */
+const withoutIgnored = (found: DiffResult, { ignored }: Account): DiffResult => ({
+  ...found,
+  steps: found.steps.flatMap((step): readonly DraftStep[] => {
+    const { address, standing, verb, changes } = step;
+    if (ignored(address, "")) return [];
+    if (standing === "ready" && (verb === "create" || verb === "update")) return [step];
+    const left = changes.filter((entry) => !("path" in entry && ignored(address, entry.path)));
+    return left.length === 0 && changes.length > 0 ? [] : [{ ...step, changes: left }];
+  }),
+  problems: found.problems.filter(({ address }) => address === undefined || !ignored(address, "")),
+});

@@ -1,8 +1,9 @@
 import { type Address, objectPattern } from "../base/model/address.ts";
+import { type Blocked, blockedStep } from "../base/model/draft-steps.ts";
 import { defined } from "../base/model/json/json.ts";
 import { keptJson } from "../base/model/kept.ts";
 import { groupBy } from "../base/model/maps.ts";
-import type { Blocked, DraftItem, Plan, ReadyStep } from "../base/model/plan.ts";
+import { type DraftItem, type Plan, type ReadyStep, stepsOf } from "../base/model/plan.ts";
 import { accountName } from "../base/model/settings/config.ts";
 import type { Account, DiffResult } from "../kinds/index.ts";
 import { emptyDiff, integrations, isConfigured, kindNamed, nameMatcher, schemasAddress } from "../kinds/index.ts";
@@ -55,7 +56,6 @@ export function decide(run: Run, stations: Stations): Plan {
   };
   return makePlan(headOf(run, git), findings, {
     inScope: (address) => scope.item(address, account),
-    protectOnly: run.options.protectOnly === true,
     whyNotSend: (item) => whyNotSend(item, run, stations),
     hasFailed: (address) => run.rounds.failed.has(address),
     guards: (items) => guardFindings(items, run, { ...stations, findings: findings.findings }),
@@ -149,7 +149,7 @@ function guardFindings(
     isNamed: (pattern, address) => account.addressesOf(address).some(nameMatcher([objectPattern(pattern)])),
     manifests,
     // With --protect-only, nothing is created, and so nothing waits for a create.
-    deferred: isProtecting ? [] : comparison.differences.flatMap(({ deferred }) => deferred),
+    waiting: isProtecting ? [] : comparison.differences.flatMap((one) => stepsOf(one, "waits")),
     inScope: (address) => scope.item(address, account),
     unscopedSchemasOf: (liveId) => unscopedSchemas(liveId, run, account),
     // New columns elsewhere must not stop a run that only protects.
@@ -170,6 +170,11 @@ function unscopedSchemas(liveId: string, { options: { scope = everything } }: Ru
 
 /** An unknown outcome is reported even if no manifest declares the object any more. */
 function unreportedUnknowns(found: readonly DiffResult[], { unknown }: Recovered): DiffResult {
-  const reported = new Set(found.flatMap(({ items, blocked }) => [...items, ...blocked].map(({ address }) => address)));
-  return { ...emptyDiff, blocked: [...unknown].flatMap(([address, why]) => (reported.has(address) ? [] : [unknownOutcome(address, why)])) };
+  const reported = new Set(
+    found.flatMap(({ steps }) =>
+      steps.flatMap(({ standing, address }) => (standing === "ready" || standing === "blocked" ? [address] : [])),
+    ),
+  );
+  const unreported = [...unknown].filter(([address]) => !reported.has(address));
+  return { ...emptyDiff, steps: unreported.map(([address, why]) => blockedStep(unknownOutcome(address, why))) };
 }

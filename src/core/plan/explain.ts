@@ -1,11 +1,11 @@
 import { type Address, kindOf } from "../base/model/address.ts";
-import { eachChange } from "../base/model/changes.ts";
+import { eachChange, notKeptValues } from "../base/model/changes.ts";
 import { DimsyncError, refuseErrors } from "../base/model/errors.ts";
 import { isObject, type JsonObject, own } from "../base/model/json/json.ts";
 import { fromPointer, type Pointer } from "../base/model/json/pointer.ts";
 import type { LiveSchemas } from "../base/model/live.ts";
 import { type NodePath, nodePointer } from "../base/model/nodes.ts";
-import type { NotKept } from "../base/model/plan.ts";
+import { draftItems, type NotKept, stepsOf } from "../base/model/plan.ts";
 import { isError, type Problem } from "../base/model/problem.ts";
 import type { ColumnPath, Field, TablePath } from "../base/model/schema-tree.ts";
 import type { PlannedRequest, Reads } from "../base/model/service.ts";
@@ -83,7 +83,9 @@ async function explainUnit(unit: SchemaConfigUnit, { reads, account, needs }: Ob
     ([schema, table]) => schema !== path[0] || table !== path[1],
   );
   const whole = await withColumns({ id, tree }, explained, reads);
-  const { items, problems, findings = [], notKept = [] } = schemaConfig.diff(unit, whole, account);
+  const difference = schemaConfig.diff(unit, whole, account);
+  const { problems, findings = [] } = difference;
+  const items = draftItems(difference);
   const liveName = account.list(integrations).byId.get(unit.liveId ?? "")?.name;
   const isIgnored = (key: Field): boolean => account.ignored(unit.address, nodePointer(path, key));
   const { isLeftOut } = leavingOut(unit, whole.tree, account);
@@ -92,7 +94,7 @@ async function explainUnit(unit: SchemaConfigUnit, { reads, account, needs }: Ob
   const added = findings.flatMap(({ rule, path = "" }) => (rule === "new-column" ? [columnAt(path)] : []));
   const switchedOff = switchedOffBy(unit, added);
   const evaluation = evaluate(unit.rules, whole.tree, { isLeftOut, switchedOff });
-  const ofNode = notKept.filter((one) => one.path.slice(0, one.path.lastIndexOf("/")) === nodePointer(path));
+  const ofNode = notKeptValues(difference).filter((one) => one.path.slice(0, one.path.lastIndexOf("/")) === nodePointer(path));
   const disabled = disabledAbove(whole.tree, path, new Map(changes.map((change) => [change.path, change.after])));
   return {
     address: unit.address,
@@ -161,7 +163,7 @@ async function observeConfigs(run: Run, isWanted: (address: Address) => boolean)
     run: { review: run.review },
   });
   const found = schemaConfig.units(configs, account);
-  const known = [...found.units, ...found.deferred, ...found.blocked].map(({ address }) => account.addressesOf(address));
+  const known = [...found.units, ...found.steps].map(({ address }) => account.addressesOf(address));
   const concerned = new Set(known.filter((names) => names.some(isWanted)).flat());
   const concerns = ({ address }: Problem): boolean =>
     address === undefined || kindOf(address) === kindNames.ruleSet || isWanted(address) || concerned.has(address);
@@ -170,7 +172,7 @@ async function observeConfigs(run: Run, isWanted: (address: Address) => boolean)
   const claimColumns = columnBudget();
   const needs = { policyColumns: () => (run.review === undefined ? undefined : () => true), claimColumns, isNew: () => false };
   const units = found.units.filter(isNamed);
-  const isWaiting = found.deferred.some(isNamed);
+  const isWaiting = stepsOf(found, "waits").some(isNamed);
   return { units, isWaiting, known: [...new Set(known.flat())], reads, account, needs, problems: found.problems };
 }
 

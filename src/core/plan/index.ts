@@ -6,7 +6,6 @@ export { type Explained, explainNode } from "./explain.ts";
 export { ignoredFileProblems, leftOutProblems } from "./left-out.ts";
 export type { BaseProject } from "./loosened/entry.ts";
 export { loosenedInFiles } from "./loosened/files.ts";
-export { risksOf } from "./number-items.ts";
 export { creationFailed } from "./observe.ts";
 export { plan } from "./pipeline.ts";
 export {
@@ -23,4 +22,3 @@ export { readAccount, readAhead, readWhole } from "./reads/read-account.ts";
 export { blockedByEarlierRun, creationEvidence, findCreated, recoverCreates } from "./recover.ts";
 export { noRounds, type PlanOptions, type Run, type WriteRun } from "./run.ts";
 export { everything, type Scope, scopeOf, scopeOfAddresses } from "./scope.ts";
-export { notKeptStep } from "./unsent.ts";

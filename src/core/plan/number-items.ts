@@ -2,7 +2,19 @@ import { type Address, byText, objectAddress } from "../base/model/address.ts";
 import { locatedCause } from "../base/model/cause.ts";
 import { isOfNodes, mergeEqual } from "../base/model/changes.ts";
 import { getOrAdd } from "../base/model/maps.ts";
-import type { Cause, ChangeGroup, DraftCause, DraftFacts, DraftItem, Plan, ReadyStep, ReportRisk, Risk } from "../base/model/plan.ts";
+import type {
+  Cause,
+  ChangeGroup,
+  DraftCause,
+  DraftFacts,
+  DraftItem,
+  DraftStep,
+  Plan,
+  ReadyStep,
+  ReportRisk,
+  Risk,
+  Step,
+} from "../base/model/plan.ts";
 import type { Locate } from "../base/model/problem.ts";
 import { itemKindOf, kinds } from "../kinds/index.ts";
 
@@ -11,8 +23,7 @@ const reportRisks: Readonly<Record<Risk, ReportRisk>> = { protects: "exposed", e
 const planRisks: Readonly<Record<Risk, Risk>> = { protects: "protects", exposes: "exposes", neutral: "neutral" };
 
 /** How the document names each risk. */
-export const risksOf = (kind: Plan["kind"]): Readonly<Record<Risk, Risk | ReportRisk>> =>
-  kind === "DriftReport" ? reportRisks : planRisks;
+const risksOf = (kind: Plan["kind"]): Readonly<Record<Risk, Risk | ReportRisk>> => (kind === "DriftReport" ? reportRisks : planRisks);
 
 const actionOrder: readonly string[] = ["bind", "create", "update", "relate", "unrelate"];
 
@@ -22,11 +33,10 @@ interface ItemsInput {
 }
 
 /** The items of a plan with their ids, in an order that does not depend on that of the drafts. */
-export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsInput): readonly ReadyStep[] {
+export function numbered(drafts: readonly DraftItem[], input: ItemsInput): readonly ReadyStep[] {
   const sorted = inOrder(drafts);
   const ids = idsByAddress(sorted);
-  const located = locatedCauses(locate);
-  const known = new Map<DraftItem["changes"], ReadyStep["changes"]>();
+  const planned = plannedSteps(input);
   return sorted.map(({ draft, manifest }, index) => {
     const id = `s${index + 1}`;
     // An object is bound before its other items.
@@ -37,22 +47,27 @@ export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsIn
       ...(bound === undefined ? [] : [bound]),
     ];
     const dependsOn = [...new Set(needed)].filter((dependency) => dependency !== id);
-    const planned = (entry: ChangeGroup<DraftFacts>): ChangeGroup => {
-      const { risk, cause } = entry;
-      const facts = { risk: risksOf(kind)[risk], ...(cause === undefined ? {} : { cause: located(cause) }) };
-      // The cause of the draft is replaced, if there is one.
-      return { ...entry, ...facts } as ChangeGroup;
-    };
-    const { after: _, requires: __, kind: ___, changes, address, verb, ...item } = draft;
-    return {
-      id,
-      address,
-      verb,
-      standing: "ready",
-      ...item,
-      changes: getOrAdd(known, changes, () => inOrderOfPaths(changes.map(planned))),
-      dependsOn,
-    };
+    // An item is ready, and its verb is not "none".
+    return { id, ...planned(draft), dependsOn } as ReadyStep;
+  });
+}
+
+/** The steps that are held, in the order of items. */
+export const heldInOrder = (drafts: readonly DraftStep[]): readonly DraftStep[] => inOrder(drafts).map(({ draft }) => draft);
+
+/** Makes steps of a document from drafts. Equal lists of changes become one list. */
+export function plannedSteps({ kind, locate }: ItemsInput): (draft: DraftStep) => Omit<Step, "id"> {
+  const located = locatedCauses(locate);
+  const known = new Map<DraftStep["changes"], Step["changes"]>();
+  const planned = (entry: ChangeGroup<DraftFacts>): ChangeGroup => {
+    const { risk, cause } = entry;
+    const facts = { risk: risksOf(kind)[risk], ...(cause === undefined ? {} : { cause: located(cause) }) };
+    // The cause of the draft is replaced, if there is one.
+    return { ...entry, ...facts } as ChangeGroup;
+  };
+  return ({ after: _, requires: __, kind: ___, later: ____, changes, ...step }) => ({
+    ...step,
+    changes: getOrAdd(known, changes, () => inOrderOfPaths(changes.map(planned))),
   });
 }
 
@@ -63,19 +78,19 @@ function inOrderOfPaths(changes: readonly ChangeGroup[]): readonly ChangeGroup[]
 }
 
 interface Draft {
-  readonly draft: DraftItem;
+  readonly draft: DraftStep;
   /** The address of its manifest. */
   readonly manifest: Address;
 }
 
-function inOrder(drafts: readonly DraftItem[]): readonly Draft[] {
+function inOrder(drafts: readonly DraftStep[]): readonly Draft[] {
   const kindOrder = new Map(kinds.flatMap((kind, index) => [kind.name, itemKindOf(kind)].map((name) => [name, index] as const)));
   return (
     drafts
       .map((draft) => ({
         draft,
         manifest: objectAddress(draft.address),
-        kind: kindOrder.get(draft.kind) ?? -1,
+        kind: kindOrder.get(draft.kind ?? "") ?? -1,
         verb: actionOrder.indexOf(draft.verb),
       }))
       // What must come after items of another kind is last: an item is executed after those before it that it depends on.

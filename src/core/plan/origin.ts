@@ -5,7 +5,7 @@ import { fromPointer, type Pointer } from "../base/model/json/pointer.ts";
 import { isKeptAs } from "../base/model/kept.ts";
 import { getOrAdd } from "../base/model/maps.ts";
 import { type NodePath, nodePath } from "../base/model/nodes.ts";
-import type { Cause, Change, DraftFacts, DraftItem, Manual, Origin } from "../base/model/plan.ts";
+import type { Cause, Change, DraftFacts, DraftStep, Origin } from "../base/model/plan.ts";
 import { isError, type Locate, type Problem } from "../base/model/problem.ts";
 import type { Account, DiffResult, Kind, Pair, Unit } from "../kinds/index.ts";
 import { emptyDiff, kindNames, kinds } from "../kinds/index.ts";
@@ -55,7 +55,7 @@ export function withOrigin(
 ): DiffResult {
   if (base === undefined || !base.isComplete) return markOrigin(found, undefined);
   const wasNotKept = neverKept(unit, base);
-  if (base.isNow) return markOrigin(found, { ...found, items: [...found.items, ...(found.held ?? [])] }, { wasNotKept });
+  if (base.isNow) return markOrigin(found, found, { wasNotKept });
   const before = base.pairs.get(objectOf({ kind, unit }))?.unit;
   if (before === undefined) return markOrigin(found, emptyDiff);
   const atBase = kind.diff(before, live, base.account);
@@ -113,14 +113,20 @@ function removedOf(
  */
 function markOrigin(found: DiffResult, base: DiffResult | undefined, { wasNotKept, removedOf }: OfChange = {}): DiffResult {
   const desiredAtBase = base === undefined ? undefined : desiredValues(base);
-  const steps = new Set((base?.items ?? []).map(stepOf));
+  const steps = new Set((base?.steps ?? []).filter(isSentOrHeld).map(stepOf));
   const notInBase: Origin = base === undefined || base.problems.some(isError) ? "unknown" : "config";
   const originOf = (path: Pointer, desired: unknown): Origin => {
     const atBase = desiredAtBase?.get(path);
     if (atBase === undefined) return notInBase;
     return atBase === canonicalJson(desired ?? null) ? "drift" : "conflict";
   };
-  const mark = (item: DraftItem): DraftItem => {
+  const mark = (item: DraftStep): DraftStep => {
+    if (item.standing === "byHand")
+      return {
+        ...item,
+        changes: item.changes.map((entry) => ("path" in entry ? { ...entry, origin: originOf(entry.path, entry.after) } : entry)),
+      };
+    if (!isSentOrHeld(item)) return item;
     // Recording an id concerns the bindings, not the account or the manifests.
     if (item.verb === "bind" || base === undefined) return withOneOrigin(item, "unknown");
     // A create or a relation is one change: it only matters whether the base manifests had it.
@@ -131,29 +137,23 @@ function markOrigin(found: DiffResult, base: DiffResult | undefined, { wasNotKep
     };
     return { ...item, changes: withTraces(item.changes, traceOf) };
   };
-  const markManual = (step: Manual): Manual => ({ ...step, origin: originOf(step.path, step.expected) });
-  const items: DraftItem[] = [];
-  const held: DraftItem[] = [];
-  for (const item of found.items) items.push(mark(item));
-  for (const item of found.held ?? []) held.push(mark(item));
-  return { ...found, items, ...(found.held === undefined ? {} : { held }), manual: found.manual.map(markManual) };
+  return { ...found, steps: found.steps.map(mark) };
 }
 
-const withOneOrigin = (item: DraftItem, origin: Origin): DraftItem => ({
+const isSentOrHeld = ({ standing }: DraftStep): boolean => standing === "ready" || standing === "held";
+
+const withOneOrigin = (item: DraftStep, origin: Origin): DraftStep => ({
   ...item,
   changes: item.changes.map((entry) => ({ ...entry, origin })),
 });
 
-const stepOf = ({ verb, naturalKey }: Pick<DraftItem, "verb" | "naturalKey">): string => `${verb} ${canonicalJson(naturalKey ?? null)}`;
+const stepOf = ({ verb, naturalKey }: Pick<DraftStep, "verb" | "naturalKey">): string => `${verb} ${canonicalJson(naturalKey ?? null)}`;
 
 /** The desired value of each path that differs, as canonical JSON. */
-function desiredValues({ items, manual }: DiffResult): ReadonlyMap<Pointer, string> {
+function desiredValues({ steps }: DiffResult): ReadonlyMap<Pointer, string> {
   const desired = new Map<Pointer, string>();
-  for (const item of items)
-    if (item.verb === "update")
-      for (const { path, after } of eachChange(item)) {
-        desired.set(path, canonicalJson(after ?? null));
-      }
-  for (const { path, expected } of manual) desired.set(path, canonicalJson(expected ?? null));
+  for (const step of steps)
+    if (step.standing === "byHand" || (step.verb === "update" && isSentOrHeld(step)))
+      for (const { path, after } of eachChange(step)) desired.set(path, canonicalJson(after ?? null));
   return desired;
 }

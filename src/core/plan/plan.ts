@@ -1,8 +1,20 @@
 import { type Address, byText } from "../base/model/address.ts";
-import { changeCount, eachChange } from "../base/model/changes.ts";
+import { changeCount, eachChange, firstChange } from "../base/model/changes.ts";
+import { type Blocked, blockedStep, waitingStep } from "../base/model/draft-steps.ts";
 import type { GuardFinding } from "../base/model/findings.ts";
 import { canonicalJson, defined, sameJson } from "../base/model/json/json.ts";
-import type { Blocked, CallCounts, Change, Deferred, DraftItem, Plan, PlanCounts, ReadyStep, Step } from "../base/model/plan.ts";
+import {
+  type CallCounts,
+  type Change,
+  type DraftItem,
+  type DraftStep,
+  isDraftItem,
+  type Plan,
+  type PlanCounts,
+  type ReadyStep,
+  type Step,
+  stepsOf,
+} from "../base/model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, stopsApply, toDiagnostic } from "../base/model/problem.ts";
 import { enumerate } from "../base/text/describe.ts";
 import { grouped } from "../base/text/lists.ts";
@@ -10,9 +22,8 @@ import { withTarget } from "../base/text/shell.ts";
 import { sortDiagnostics } from "../base/text/signs.ts";
 import type { DiffResult } from "../kinds/index.ts";
 import { groupProblems } from "./group-problems.ts";
-import { numbered, risksOf } from "./number-items.ts";
+import { heldInOrder, numbered, plannedSteps } from "./number-items.ts";
 import { holdWaiting } from "./protect-only.ts";
-import { blockedStep, byHandStep, heldSteps, notKeptStep, unseenStep, waitingStep } from "./unsent.ts";
 
 /** What the plan is about, in the order of the document. */
 export type PlanHead = Pick<
@@ -47,8 +58,6 @@ export interface Findings extends Pick<Plan, "findings" | "loosenedSince" | "cov
 /** What may be sent. */
 export interface PlanRules {
   readonly inScope: (address: Address) => boolean;
-  /** Whether only protecting changes are sent. */
-  readonly protectOnly: boolean;
   /** Why an object or relation may not be created, or a relation removed: an earlier outcome is unknown, or a list may be incomplete. */
   readonly whyNotSend: (item: DraftItem) => Blocked | undefined;
   /** Whether an earlier round of the run could not send the item at this address. Absent: there is none. */
@@ -67,10 +76,10 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
   const { locate } = rules;
   const { differences, complete, unmanaged, exemptions = [], equal, readCalls } = findings;
   const { loosenedSince, covered, kept } = findings;
-  const runs = whatRuns(differences, rules);
+  const all = settled(differences, rules);
   const numbering = { kind: head.kind, locate };
-  const items = numbered(runs.runnable, numbering);
-  const held = rules.protectOnly ? heldSteps(numbered(runs.heldItems, numbering), runs.heldWaiting) : [];
+  const items = numbered(all.filter(isDraftItem), numbering);
+  const planned = plannedSteps(numbering);
   const { guards, problems } = rules.guards(items);
   const diagnostics = diagnosticsOf({ ...findings, problems: [...findings.problems, ...problems] }, locate);
   const failed = diagnostics.some(stopsApply) || rules.isStopped;
@@ -79,11 +88,8 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     ...head,
     complete,
     executable: !failed && guards.every(({ guard: { allowed } }) => allowed !== undefined),
-    calls: { read: readCalls, planned: countCalls(methodsOf(items)), later: countCalls(runs.deferred.flatMap(({ later = [] }) => later)) },
-    steps: [
-      ...items,
-      ...unsentSteps(differences, { ...runs, held }, rules, head).map((step, index) => ({ id: `s${items.length + index + 1}`, ...step })),
-    ],
+    calls: { read: readCalls, planned: countCalls(methodsOf(items)), later: countCalls(all.flatMap(({ later = [] }) => later)) },
+    steps: [...items, ...unsentIn(all).map((step, index) => withWhy({ id: `s${items.length + index + 1}`, ...planned(step) }, head))],
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     ...defined({ loosenedSince, covered, kept }),
     findings: [...diagnostics.map((one) => withTarget(one, head)), ...guards, ...findings.findings],
@@ -97,67 +103,52 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
   };
 }
 
-interface WhatRuns {
-  readonly runnable: readonly DraftItem[];
-  readonly blocked: readonly Blocked[];
-  readonly deferred: readonly Deferred[];
-  /** With `--protect-only`: what is not sent, and what waits for it. */
-  readonly heldItems: readonly DraftItem[];
-  readonly heldWaiting: readonly Deferred[];
+/** The steps in scope, once it is known which of them may run. */
+function settled(found: readonly DiffResult[], { inScope, whyNotSend, hasFailed }: PlanRules): readonly DraftStep[] {
+  const all = found.flatMap(({ steps }) => steps).filter(({ standing, address }) => standing === "unseen" || inScope(address));
+  const doubled = new Map(doubledCreates(all.filter(isDraftItem)).map((one) => [one.address, one]));
+  const whyNot = (item: DraftItem): Blocked | undefined =>
+    doubled.get(item.address) ??
+    afterFailed(item, hasFailed) ??
+    (item.verb === "update" || item.verb === "bind" ? undefined : whyNotSend(item));
+  const checked = holdWaiting(
+    all.map((step) => {
+      const why = isDraftItem(step) ? whyNot(step) : undefined;
+      return why === undefined ? step : blockedStep(why);
+    }),
+  );
+  const waiting = settleWaiting([...stepsOf({ steps: checked }, "waits"), ...postponed(checked)], checked);
+  const isWaiting = new Set(waiting.map(({ address }) => address));
+  const others = checked.filter(
+    (step) => step.standing !== "waits" && !(isDraftItem(step) && step.requires !== undefined && isWaiting.has(step.address)),
+  );
+  return [...others, ...waiting];
 }
 
-/** Of the differences in scope: the items that may run, and why the others may not. */
-function whatRuns(found: readonly DiffResult[], { inScope, whyNotSend, hasFailed }: PlanRules): WhatRuns {
-  const drafts = found.flatMap(({ items }) => items).filter(({ address }) => inScope(address));
-  const blocked: Blocked[] = found.flatMap((difference) => difference.blocked).filter(({ address }) => inScope(address));
-  const runnable: DraftItem[] = [];
-  const doubled = new Map(doubledCreates(drafts).map((one) => [one.address, one]));
-  for (const draft of drafts) {
-    const why =
-      doubled.get(draft.address) ??
-      afterFailed(draft, hasFailed) ??
-      (draft.verb === "update" || draft.verb === "bind" ? undefined : whyNotSend(draft));
-    if (why === undefined) runnable.push(draft);
-    else blocked.push(why);
-  }
-  const heldItems = found.flatMap(({ held = [] }) => held).filter(({ address }) => inScope(address));
-  const waits = holdWaiting(
-    found.flatMap(({ deferred }) => deferred).filter(({ address }) => inScope(address)),
-    new Set(heldItems.map(({ address }) => address)),
-  );
-  const waiting = settleDeferred([...waits.deferred, ...postponed(runnable, waits.deferred, blocked)], runnable, blocked);
-  const isWaiting = new Set([...waiting.deferred, ...waiting.blocked].map(({ address }) => address));
-  return {
-    runnable: runnable.filter(({ requires, address }) => requires === undefined || !isWaiting.has(address)),
-    heldItems,
-    heldWaiting: waits.held,
-    blocked: [...blocked, ...waiting.blocked].sort((a, b) => byText(a.address, b.address)),
-    deferred: waiting.deferred.sort((a, b) => byText(a.address, b.address)),
-  };
-}
+const unsentStandings = ["byHand", "blocked", "waits", "held", "notKept", "unseen"] as const;
 
 /** What is not sent, by standing, then by address. */
-function unsentSteps(
-  found: readonly DiffResult[],
-  { blocked, deferred, held }: Pick<WhatRuns, "blocked" | "deferred"> & { readonly held: readonly Omit<Step, "id">[] },
-  { inScope }: PlanRules,
-  head: PlanHead,
-): readonly (Omit<Step, "id"> & { readonly id?: string })[] {
-  const ofScope = <T extends { readonly address: Address; readonly path?: string }>(all: readonly T[]): readonly T[] =>
-    all.filter(({ address }) => inScope(address)).sort((a, b) => byText(a.address, b.address) || byText(a.path ?? "", b.path ?? ""));
-  const steps = [
-    ...ofScope(found.flatMap(({ manual }) => manual)).map(byHandStep),
-    ...blocked.map(blockedStep),
-    ...deferred.map(waitingStep),
-    ...held,
-    ...ofScope(found.flatMap(({ notKept = [] }) => notKept)).map((one) => notKeptStep(one, risksOf(head.kind))),
-    ...found
-      .flatMap(({ unverifiable }) => unverifiable)
-      .sort((a, b) => byText(a.address, b.address))
-      .map(unseenStep),
-  ];
-  return steps.map((step) => (step.why === undefined ? step : { ...step, why: withTarget(step.why, head) }));
-}
+const unsentIn = (steps: readonly DraftStep[]): readonly DraftStep[] =>
+  unsentStandings.flatMap((standing) => {
+    const all = stepsOf({ steps }, standing);
+    const byPlace = (some: readonly DraftStep[]) =>
+      [...some].sort(
+        (a, b) => byText(a.address, b.address) || (standing === "unseen" ? 0 : byText(firstChange(a).path, firstChange(b).path)),
+      );
+    if (standing !== "held") return byPlace(all);
+    const isItem = ({ waitsFor }: DraftStep): boolean => waitsFor === undefined;
+    return [...heldInOrder(all.filter(isItem)).map(heldPart), ...byPlace(all.filter((step) => !isItem(step)))];
+  });
+
+/** What a document has of a held item. */
+const heldPart = ({ address, verb, standing, liveId, liveName, changes }: DraftStep): DraftStep => ({
+  ...{ address, verb, standing },
+  ...defined({ liveId, liveName }),
+  changes,
+  requests: [],
+});
+
+const withWhy = (step: Step, head: PlanHead): Step => (step.why === undefined ? step : { ...step, why: withTarget(step.why, head) });
 
 function diagnosticsOf({ problems, differences }: Findings, locate: Locate): readonly Diagnostic[] {
   const all = [...problems, ...differences.flatMap((difference) => difference.problems)];
@@ -174,41 +165,35 @@ function afterFailed({ address, requires = [] }: DraftItem, hasFailed: PlanRules
 }
 
 /** Updates that must come after what is not sent yet, or is blocked. */
-const postponed = (items: readonly DraftItem[], deferred: readonly Deferred[], blocked: readonly Blocked[]): readonly Deferred[] => {
-  const isUnsent = new Set([...deferred, ...blocked].map(({ address }) => address));
-  return items.flatMap(({ address, verb, liveId, requires = [], changes, requests }) => {
+function postponed(steps: readonly DraftStep[]): readonly DraftStep[] {
+  const isUnsent = new Set(steps.flatMap(({ standing, address }) => (standing === "waits" || standing === "blocked" ? [address] : [])));
+  return steps.filter(isDraftItem).flatMap(({ address, verb, liveId, requires = [], changes, requests }) => {
     if (!requires.some((one) => isUnsent.has(one))) return [];
     const desired = Object.fromEntries([...eachChange({ changes })].map(({ field, after: value = null }) => [field, value]));
-    return [{ verb, address, waitsFor: requires, ...defined({ liveId }), desired, later: requests.map(({ method }) => method) }];
+    const later = requests.map(({ method }) => method);
+    return [waitingStep({ verb, address, waitsFor: requires, ...defined({ liveId }), desired, later })];
   });
-};
+}
 
-/** Items that wait for a blocked item are blocked, and so are items that wait for those. */
-function settleDeferred(
-  all: readonly Deferred[],
-  items: readonly DraftItem[],
-  blocked: readonly Blocked[],
-): { readonly deferred: Deferred[]; readonly blocked: readonly Blocked[] } {
-  const blockedBy = new Map<Address, string>(blocked.map(({ address, code }) => [address, code]));
-  const coming = new Set(items.map(({ address }) => address));
-  const moved: Blocked[] = [];
-  let deferred = [...all];
+/** Steps that wait for a blocked one are blocked, and so are those that wait for them. */
+function settleWaiting(all: readonly DraftStep[], steps: readonly DraftStep[]): readonly DraftStep[] {
+  const blockedBy = new Map<Address, string>(stepsOf({ steps }, "blocked").map(({ address, why }) => [address, why?.code ?? ""]));
+  const coming = new Set(steps.filter(isDraftItem).map(({ address }) => address));
+  const moved: DraftStep[] = [];
+  let waiting = [...all];
   for (let settled = false; !settled; ) {
     settled = true;
-    for (const waiting of deferred) {
-      const reason = waiting.waitsFor.find((address) => blockedBy.has(address) && !coming.has(address));
+    for (const { address, waitsFor = [] } of waiting) {
+      const reason = waitsFor.find((one) => blockedBy.has(one) && !coming.has(one));
       if (reason === undefined) continue;
-      moved.push({
-        address: waiting.address,
-        code: "E_DEPENDENCY",
-        message: `It needs ${reason}, which is blocked (${blockedBy.get(reason)}).`,
-      });
-      blockedBy.set(waiting.address, "E_DEPENDENCY");
+      const message = `It needs ${reason}, which is blocked (${blockedBy.get(reason)}).`;
+      moved.push(blockedStep({ address, code: "E_DEPENDENCY", message }));
+      blockedBy.set(address, "E_DEPENDENCY");
       settled = false;
     }
-    deferred = deferred.filter(({ address }) => !blockedBy.has(address));
+    waiting = waiting.filter(({ address }) => !blockedBy.has(address));
   }
-  return { deferred, blocked: moved };
+  return [...waiting, ...moved];
 }
 
 /** Two creates with the same natural key would create the same object twice. */

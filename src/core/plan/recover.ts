@@ -1,8 +1,9 @@
 import { type Address, type Bindings, isRelation } from "../base/model/address.ts";
+import type { Blocked } from "../base/model/draft-steps.ts";
 import { readOr } from "../base/model/errors.ts";
 import { defined } from "../base/model/json/json.ts";
 import type { AuditEntry } from "../base/model/live.ts";
-import type { Blocked, DraftItem } from "../base/model/plan.ts";
+import type { DraftItem } from "../base/model/plan.ts";
 import { isError } from "../base/model/problem.ts";
 import type { Reads } from "../base/model/service.ts";
 import { bindCommand, resolveCommand } from "../base/text/shell.ts";

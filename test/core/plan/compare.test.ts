@@ -1,7 +1,9 @@
 // A unit's tree is in memory only during its comparison. Counts the trees that were returned and
 // are not compared yet, while the columns of each must also be read (the snake_case response), when
 // they could accumulate.
+
 import { expect, test } from "vitest";
+import { draftItems } from "../../../src/core/base/model/plan.ts";
 import type { SchemasRead } from "../../../src/core/base/model/service.ts";
 import { compare } from "../../../src/core/plan/compare.ts";
 import { accountViewOf, comparingRun, liveIntegration, resourceOf } from "../../support/accounts/view.ts";
@@ -50,14 +52,14 @@ test("at most `concurrency` trees are held at a time, however many integrations 
     columns: () => later({ email: column() }),
   };
   const compared = await compareFleet({ rules: [hashEmail], reads, onUnit: (liveId) => held.delete(liveId) });
-  expect(compared.differences.flatMap(({ items }) => items)).toHaveLength(shards);
+  expect(compared.differences.flatMap(draftItems)).toHaveLength(shards);
   expect(held.size).toBe(0);
   expect(most).toBe(concurrency);
 });
 
 test("equal changes and bodies of a fleet are held once", async () => {
   const { differences } = await compareFleet({ rules: [hashEmail] });
-  const items = differences.flatMap((one) => one.items);
+  const items = differences.flatMap(draftItems);
   expect([items.length, new Set(items.map(({ liveId }) => liveId)).size]).toEqual([shards, shards]);
   expect(new Set(items.map(({ changes }) => changes)).size).toBe(1);
   expect(new Set(items.flatMap(({ requests }) => requests.map(({ body }) => body))).size).toBe(1);
@@ -68,7 +70,7 @@ test("different ones are not shared", async () => {
     schemas: async (id: string) => ({ tree: { public: schema({ a: table({ email: column({ enabled: id !== "id-7" }) }) }) } }),
   };
   const { differences } = await compareFleet({ rules: [hashEmail, { match: { column: "*" }, set: { enabled: true } }], reads: other });
-  const items = differences.flatMap((one) => one.items);
+  const items = differences.flatMap(draftItems);
   const [seventh, ...others] = [...items].sort((a, b) => Number(b.liveId === "id-7") - Number(a.liveId === "id-7"));
   expect(seventh?.changes.map((change) => "field" in change && change.field)).toEqual(["enabled", "hashed"]);
   for (const { changes } of others) expect(changes.map((change) => "field" in change && change.field)).toEqual(["hashed"]);

@@ -17,6 +17,7 @@ function draft(address: string, verb: DraftItem["verb"], counter: Counter): Draf
     address,
     kind: "Tag",
     verb,
+    standing: "ready",
     changes: [{ path: "/x", after: 1, risk: "neutral", cause: shared }],
     requests: [],
   };

@@ -1,8 +1,8 @@
 // A plan is in the order in which it is sent, and blocks what depends on what is blocked.
 import { describe, expect, test } from "vitest";
-import type { Deferred, DraftItem } from "../../../src/core/base/model/plan.ts";
+import type { DraftItem } from "../../../src/core/base/model/plan.ts";
 import { guard } from "../../support/findings.ts";
-import { blockedSteps, byHandSteps, readySteps, waitingSteps } from "../../support/steps.ts";
+import { blockedSteps, byHandSteps, type Deferred, readySteps, waitingSteps } from "../../support/steps.ts";
 import { draft, planOf } from "./drafts.ts";
 
 const waiting = (address: string, ...waitsFor: string[]): Deferred => ({ verb: "update", address, waitsFor, desired: {} });

@@ -12,6 +12,7 @@ import type { Project } from "../../../src/core/manifests/project.ts";
 import { cachedReads } from "../../../src/core/plan/reads/cached-reads.ts";
 import { noRounds, type Run } from "../../../src/core/plan/run.ts";
 import { everything } from "../../../src/core/plan/scope.ts";
+import { inLists, type Lists } from "../steps.ts";
 
 /** A manifest in the form that kinds get. `more` replaces its other members. */
 export function resourceOf(kind: string, name: string, spec: unknown, more: Partial<Manifest> = {}): Manifest {
@@ -135,26 +136,22 @@ export function accountViewOf(manifests: readonly Manifest[], { integrations, ta
  * The differences for the manifests of one kind. Tags are compared with the tags of the view, other
  * objects with the lists.
  */
-export function foundIn(view: Account, kindName: string): DiffResult {
+export function foundIn(view: Account, kindName: string): Omit<DiffResult, "steps"> & Lists {
   const kind = kinds.find(({ name }) => name === kindName);
   if (kind === undefined) throw new Error(`There is no kind ${kindName}.`);
-  const { units, blocked, deferred, problems } = kind.units(
+  const { units, steps, problems } = kind.units(
     view.manifests.filter((manifest) => manifest.kind === kindName),
     view,
   );
   const live = view.list(tags).byId;
-  const found = [{ ...emptyDiff, blocked, deferred, problems }, ...units.map((unit) => kind.diff(unit, live.get(unit.liveId ?? ""), view))];
-  return {
-    items: found.flatMap(({ items }) => items),
-    manual: found.flatMap(({ manual }) => manual),
-    blocked: found.flatMap((one) => one.blocked),
-    deferred: found.flatMap((one) => one.deferred),
-    unverifiable: found.flatMap(({ unverifiable }) => unverifiable),
+  const found = [{ ...emptyDiff, steps, problems }, ...units.map((unit) => kind.diff(unit, live.get(unit.liveId ?? ""), view))];
+  return inLists({
+    steps: found.flatMap((one) => one.steps),
     unmanagedColumns: 0,
     problems: found.flatMap((one) => one.problems),
-  };
+  });
 }
 
 /** The requests of the items, as "METHOD path" and body. */
-export const requestsOf = ({ items }: DiffResult): readonly (readonly [string, unknown])[] =>
+export const requestsOf = ({ items }: Pick<Lists, "items">): readonly (readonly [string, unknown])[] =>
   items.flatMap(({ requests }) => requests.map(({ method, path, body }) => [`${method} ${path}`, body] as const));

@@ -8,6 +8,7 @@ import {
   type ChangeFacts,
   type ChangeGroup,
   type DraftFacts,
+  type DraftStep,
   type NodeChanges,
   type NotKept,
   type PathChange,
@@ -47,15 +48,15 @@ function single<F extends AnyFacts>(entry: PathChange<F>): Change<F> {
 }
 
 /** The only value of a step by hand, or of one that is not kept. Such a step has one. */
-export function firstChange({ changes }: Pick<Step, "changes">): Change {
-  for (const change of eachChange({ changes })) return change;
-  return { path: "", field: "", risk: "neutral" };
+export function firstChange<F extends AnyFacts = ChangeFacts>({ changes }: WithChanges<F>): Change<F> {
+  for (const change of eachChange({ changes: changes ?? [] })) return change;
+  return { path: "", field: "", risk: "neutral" } as unknown as Change<F>; // the facts of a change without values
 }
 
 /** The values that a document says are not kept, as the records have them. */
-export const notKeptValues = ({ steps }: Pick<Plan, "steps">): readonly NotKept[] =>
+export const notKeptValues = ({ steps }: { readonly steps: readonly (Step | DraftStep)[] }): readonly NotKept[] =>
   stepsOf({ steps }, "notKept").map((step) => {
-    const { path, before: live = null, after: wanted = null } = firstChange(step);
+    const { path, before: live = null, after: wanted = null } = firstChange<AnyFacts>(step);
     return { address: step.address, path, wanted, live, ...defined({ since: step.since }) };
   });
 

@@ -5,13 +5,14 @@ import type { Pointer } from "./json/pointer.ts";
 import type { LabelOrigin } from "./labels.ts";
 import type { Nodes } from "./nodes.ts";
 import type { SourceLocation } from "./problem.ts";
-import type { Code } from "./titles.ts";
 
 export type * from "./documents.generated.d.ts";
 
 /** The steps with this standing, in the order of the document. */
-export const stepsOf = ({ steps }: Pick<Plan | Result, "steps">, standing: Step["standing"]): readonly Step[] =>
-  steps.filter((step) => step.standing === standing);
+export const stepsOf = <S extends Pick<Step, "standing">>(
+  { steps }: { readonly steps: readonly S[] },
+  standing: Step["standing"],
+): readonly S[] => steps.filter((step) => step.standing === standing);
 
 /** Why a step is not sent; an empty message if it says nothing. */
 export const whyOf = ({ why }: Pick<Step, "why">): Why => why ?? { message: "" };
@@ -104,58 +105,31 @@ export interface DraftFacts extends Omit<ChangeFacts, "cause" | "risk"> {
 }
 
 /** A step as a kind returns it. Plain data: nothing is sent, and it may still be refused. */
-export interface DraftItem extends Omit<ReadyStep, "id" | "standing" | "dependsOn" | "changes"> {
-  readonly kind: string;
+export interface DraftStep extends Omit<Step, "id" | "dependsOn" | "changes"> {
+  /** Of a step by hand. */
+  readonly id?: string;
   readonly changes: readonly ChangeGroup<DraftFacts>[];
-  /** These objects must exist first: their creates and bindings come before the item, and updates of them do not hold it back. */
+  /** Of a step that is ready or held. */
+  readonly kind?: string;
+  /** These objects must exist first: their creates and bindings come before the step, and updates of them do not hold it back. */
   readonly after?: readonly Address[];
-  /** All items at these addresses must be done first; if they wait or are blocked, so does the item. */
+  /** All steps at these addresses must be done first; if they wait or are blocked, so does this one. */
   readonly requires?: readonly Address[];
-}
-
-/** A difference that no request can fix, as a kind returns it. */
-export interface Manual extends Pick<Step, "address" | "liveId" | "liveName" | "manifests" | "obligation"> {
-  /** JSON Pointer into the live object. */
-  readonly path: Pointer;
-  /** The desired value. */
-  readonly expected?: JsonValue;
-  /** The live value. */
-  readonly actual?: JsonValue;
-  /** What a user must do. */
-  readonly instruction: string;
-  readonly command?: string;
-  readonly origin?: Origin;
-}
-
-/** An object that must not be changed, and why. */
-export interface Blocked {
-  readonly address: Address;
-  readonly code: Code;
-  readonly message: string;
-  readonly command?: string;
-}
-
-/** What waits for an object that the same run creates, or for a schema that the service discovers. */
-export interface Deferred {
-  readonly verb: Action;
-  readonly address: Address;
-  readonly waitsFor: readonly Address[];
-  /** Absent if the object does not exist yet. */
-  readonly liveId?: string;
-  /** What the service answers as long as the schema is missing. */
-  readonly why?: string;
-  /** The desired value in full. */
-  readonly desired: JsonValue;
-  /** The methods of the requests that will be sent, as far as they are known. */
+  /** Of a step that waits: the methods of the requests that will be sent, as far as they are known. */
   readonly later?: readonly string[];
 }
 
-/** Declared values that the service never returns. */
-export interface Unverifiable {
-  readonly address: Address;
-  readonly paths: readonly Pointer[];
-  readonly reason: string;
+/** A step that may be sent, as a kind returns it. */
+export interface DraftItem extends DraftStep {
+  readonly standing: "ready";
+  readonly verb: Action;
+  readonly kind: string;
 }
+
+/** The steps of a difference that may be sent. */
+export const draftItems = ({ steps }: Pick<Difference, "steps">): readonly DraftItem[] => steps.filter(isDraftItem);
+
+export const isDraftItem = (step: DraftStep): step is DraftItem => step.standing === "ready";
 
 /** A declared value that the service does not keep. It is not sent again until the manifest or the account changes there. */
 export interface NotKept {
@@ -170,13 +144,7 @@ export interface NotKept {
 
 /** The result of comparing one object. */
 export interface Difference {
-  readonly items: readonly DraftItem[];
-  readonly manual: readonly Manual[];
-  readonly blocked: readonly Blocked[];
-  readonly deferred: readonly Deferred[];
-  readonly unverifiable: readonly Unverifiable[];
-  /** Default: none. */
-  readonly notKept?: readonly NotKept[];
+  readonly steps: readonly DraftStep[];
   readonly unmanagedColumns: number;
   /** Their names, if requested. */
   readonly unmanagedTables?: readonly UnmanagedTable[];

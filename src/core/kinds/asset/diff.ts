@@ -1,9 +1,10 @@
 import type { Binding } from "../../base/model/address.ts";
+import { blockedStep, byHandStep, notKeptStep, unseenSteps } from "../../base/model/draft-steps.ts";
 import { canonicalJson, defined, type JsonObject, type JsonValue, sameJson } from "../../base/model/json/json.ts";
 import { leavesOf } from "../../base/model/json/leaves.ts";
 import { atPointer, isWithin, type Pointer, toPointer, urlPath } from "../../base/model/json/pointer.ts";
 import { type AssetSpec, locationIn, type Manifest } from "../../base/model/manifest.ts";
-import type { DraftFacts, DraftItem, Manual, NotKept, PathChange, Unverifiable } from "../../base/model/plan.ts";
+import type { DraftFacts, DraftItem, DraftStep, NotKept, PathChange } from "../../base/model/plan.ts";
 import { isError, type Problem } from "../../base/model/problem.ts";
 import { isSecretReference } from "../../base/model/settings/secret.ts";
 import { sentInVain, writtenDocument } from "../fields.ts";
@@ -38,12 +39,13 @@ export function createdAsset(manifest: AssetManifest, account: Account): DiffRes
     address,
     kind: manifest.kind,
     verb: "create",
+    standing: "ready",
     changes: createChanges(manifest, body),
     requests: [{ method: "POST", path: urlPath(["v1", "assets"]), body }],
     naturalKey: naturalKeyOf(spec),
     binding: recordOfSpec(spec),
   };
-  return { ...emptyDiff, items: [item], problems };
+  return { ...emptyDiff, steps: [item], problems };
 }
 
 /** What requests write: the declared members, with owners in the form that the service takes. */
@@ -107,11 +109,13 @@ export function updatedAsset(
   const changes = changesOf(known, due, isDue && !isRefused);
   return {
     ...emptyDiff,
-    items: itemsOf(known, changes),
-    manual: typeDifferences(known),
-    blocked: isRefused ? [{ address: manifest.address, code: "E_FLAT_CONNECTION", message: flatRefused }] : [],
-    unverifiable: unsent(known),
-    notKept,
+    steps: [
+      ...itemsOf(known, changes),
+      ...typeDifferences(known),
+      ...(isRefused ? [blockedStep({ address: manifest.address, code: "E_FLAT_CONNECTION", message: flatRefused })] : []),
+      ...unsent(known),
+      ...notKept.map(notKeptStep),
+    ],
     problems,
     size: {
       address: manifest.address,
@@ -191,6 +195,7 @@ function itemsOf(known: Known, changes: readonly PathChange<DraftFacts>[]): read
     address: manifest.address,
     kind: manifest.kind,
     verb: "update",
+    standing: "ready",
     liveId: live.id,
     ...defined({ liveName: live.name }),
     changes,
@@ -256,16 +261,16 @@ const digestsAfter = (declared: readonly Declared[], body: JsonObject): NonNulla
   );
 
 /** What only a create sets. An asset can be multi_purpose whatever its create said. */
-const typeDifferences = ({ manifest: { spec, address }, live }: Known): readonly Manual[] =>
+const typeDifferences = ({ manifest: { spec, address }, live }: Known): readonly DraftStep[] =>
   (["type", "connectionType"] as const).flatMap((member) => {
     const [expected, actual] = [spec[member], live[member]];
     if (expected === undefined || actual === undefined || actual === expected || actual === "multi_purpose") return [];
     const instruction = `The ${member} of an asset can only be set when it is created. Correct spec.${member} of ${address}, or bind the asset that has this ${member}.`;
-    return [{ address, path: `/${member}`, expected, actual, instruction }];
+    return [byHandStep({ address, path: `/${member}`, expected, actual, instruction })];
   });
 
 /** What the manifest says, nothing shows, and dimsync has not sent and does not send. */
-function unsent({ manifest: { address, spec }, declared, version = 0, isRaised }: Known): readonly Unverifiable[] {
+function unsent({ manifest: { address, spec }, declared, version = 0, isRaised }: Known): readonly DraftStep[] {
   if (isRaised) return [];
   const paths = declared.filter(isUnknown).map(({ path }) => path);
   const whys: readonly (readonly [readonly Pointer[], string])[] = [
@@ -279,7 +284,7 @@ function unsent({ manifest: { address, spec }, declared, version = 0, isRaised }
       "dimsync does not send the connection while spec.secretVersion is 0.",
     ],
   ];
-  return whys.flatMap(([of, reason]) => (of.length === 0 ? [] : [{ address, paths: of, reason }]));
+  return whys.flatMap(([of, why]) => unseenSteps(address, of, why));
 }
 
 /** What a read shows of the members that PATCH writes, as the JSON document that bodies point into. */

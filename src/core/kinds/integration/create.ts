@@ -1,9 +1,10 @@
 import type { Address, NaturalKey } from "../../base/model/address.ts";
+import { waitingStep } from "../../base/model/draft-steps.ts";
 import { maySend } from "../../base/model/extended.ts";
 import { defined, type JsonObject } from "../../base/model/json/json.ts";
 import type { Pointer } from "../../base/model/json/pointer.ts";
 import type { IntegrationCreate, IntegrationSpec, Manifest } from "../../base/model/manifest.ts";
-import type { Deferred, DraftItem } from "../../base/model/plan.ts";
+import type { DraftItem } from "../../base/model/plan.ts";
 import { isError } from "../../base/model/problem.ts";
 import { type Account, type DiffResult, emptyDiff } from "../kind.ts";
 import { createChanges } from "../leaves.ts";
@@ -36,14 +37,15 @@ export function createdIntegration(unit: IntegrationUnit, account: Account): Dif
     address,
     kind: manifest.kind,
     verb: "create",
+    standing: "ready",
     changes: createChanges(manifest, body, (path) => placeOf(path, manifest.spec)),
     requests: [{ method: "POST", path: "/v1/integrations", body }],
     naturalKey: naturalKeyOf(create, destination.id, sourceId),
     binding: recordOfCreate(manifest.spec.create),
   };
-  const deferred: readonly Deferred[] =
-    waits === undefined ? [] : [{ verb: "update", address, waitsFor: [waits], desired: { paused: false }, later: ["PATCH"] }];
-  return { ...emptyDiff, items: [item], deferred, problems };
+  const later =
+    waits === undefined ? [] : [waitingStep({ verb: "update", address, waitsFor: [waits], desired: { paused: false }, later: ["PATCH"] })];
+  return { ...emptyDiff, steps: [item, ...later], problems };
 }
 
 /**

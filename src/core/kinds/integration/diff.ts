@@ -1,10 +1,11 @@
 import type { Binding } from "../../base/model/address.ts";
+import { byHandStep, unseenSteps } from "../../base/model/draft-steps.ts";
 import type { JsonValue } from "../../base/model/json/json.ts";
 import { leavesOf } from "../../base/model/json/leaves.ts";
 import { atPointer, type Pointer } from "../../base/model/json/pointer.ts";
 import type { LiveIntegration } from "../../base/model/live.ts";
 import type { IntegrationCreate, IntegrationSpec, Manifest } from "../../base/model/manifest.ts";
-import type { Difference, Manual, Unverifiable } from "../../base/model/plan.ts";
+import type { DraftStep } from "../../base/model/plan.ts";
 import { shellWord } from "../../base/text/shell.ts";
 import type { Unit } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
@@ -43,11 +44,7 @@ export const placesOf = (path: Pointer): readonly Pointer[] => [
  * The differences between an existing integration and its manifest. No request changes an
  * integration.
  */
-export function compareIntegration(
-  unit: IntegrationUnit,
-  live: LiveIntegration,
-  record: Binding | undefined,
-): Pick<Difference, "manual" | "unverifiable"> {
+export function compareIntegration(unit: IntegrationUnit, live: LiveIntegration, record: Binding | undefined): readonly DraftStep[] {
   const { create } = unit.manifest.spec;
   const isSetting = settingPaths(unit.manifest.spec);
   const compared = firstByPath([
@@ -56,15 +53,13 @@ export function compareIntegration(
     ...(create === undefined ? [] : source(unit, create, live)),
   ]).filter(({ path }) => !isSetting.has(path));
   const { address } = unit;
-  const manual = compared.flatMap(({ actual, ...step }): readonly Manual[] =>
-    actual === undefined || actual === step.expected ? [] : [{ address, ...step, actual }],
+  const byHand = compared.flatMap(({ actual, ...step }) =>
+    actual === undefined || actual === step.expected ? [] : [byHandStep({ address, ...step, actual })],
   );
   const unshown = compared.filter(({ actual }) => actual === undefined).map(({ path }) => path);
-  const unverifiable: readonly Unverifiable[] =
-    unshown.length === 0 ? [] : [{ address, paths: unshown, reason: "the service does not show the value" }];
-  if (create === undefined) return { manual, unverifiable };
-  if (record?.sent === undefined) return { manual, unverifiable: [...unverifiable, unverifiableCreate(unit, create)] };
-  return { manual: [...manual, ...changedCreate(unit, create, record.sent)], unverifiable };
+  const steps = [...byHand, ...unseenSteps(address, unshown, "the service does not show the value")];
+  if (create === undefined) return steps;
+  return [...steps, ...(record?.sent === undefined ? unseenCreate(unit, create) : changedCreate(unit, create, record.sent))];
 }
 
 /** A value can be declared in `expect` and in `create`; it is reported once. */
@@ -107,14 +102,14 @@ const source = ({ source: existing }: IntegrationUnit, create: IntegrationCreate
     return [{ path: shownAt, expected, actual: liveAt(live, shownAt), instruction }];
   });
 
-function unverifiableCreate({ address, manifest }: IntegrationUnit, create: IntegrationCreate): Unverifiable {
+function unseenCreate({ address, manifest }: IntegrationUnit, create: IntegrationCreate): readonly DraftStep[] {
   const superseded = supersededIn(manifest.spec);
   const paths = Object.keys(leafDigests(create, "/create")).filter((path) => readAs[path] === undefined && !superseded.has(path));
-  return {
+  return unseenSteps(
     address,
-    paths: paths.map((path) => `/spec${path}`),
-    reason: "The API never returns what an integration was created with, and what was sent is not recorded.",
-  };
+    paths.map((path) => `/spec${path}`),
+    "The API never returns what an integration was created with, and what was sent is not recorded.",
+  );
 }
 
 /** Members of `create` that changed after the integration was created. */
@@ -122,7 +117,7 @@ function changedCreate(
   { address, manifest }: IntegrationUnit,
   create: IntegrationCreate,
   sent: NonNullable<Binding["sent"]>,
-): readonly Manual[] {
+): readonly DraftStep[] {
   const superseded = supersededIn(manifest.spec);
   return changedLeaves(leafDigests(create, "/create"), sent)
     .filter((path) => readAs[path] === undefined && !superseded.has(path))
@@ -132,7 +127,7 @@ function changedCreate(
       const instead = Object.hasOwn(settings, member) ? ` Or move it to spec.settings.${member}, which is compared with the account.` : "";
       const instruction = `The manifest changed after the integration was created, and create is sent only once.${instead} Change it in the service, then accept it:`;
       const command = `dimsync bind --accept ${shellWord(address)}`;
-      return { address, path: `/spec${path}`, ...(expected === undefined ? {} : { expected }), instruction, command };
+      return byHandStep({ address, path: `/spec${path}`, ...(expected === undefined ? {} : { expected }), instruction, command });
     });
 }
 

@@ -1,3 +1,4 @@
+import { waitingStep } from "../../base/model/draft-steps.ts";
 import { defined, isObject, type JsonObject } from "../../base/model/json/json.ts";
 import { leavesOf } from "../../base/model/json/leaves.ts";
 import type { LiveIntegration, LiveReference } from "../../base/model/live.ts";
@@ -145,19 +146,15 @@ function adopted(unit: IntegrationUnit, live: LiveIntegration | undefined, accou
     const desired = settings as JsonObject; // what a manifest declares is JSON
     return {
       ...emptyDiff,
-      items: bindItem(manifest, live, account),
-      deferred: [{ verb: "update", address, liveId: id, waitsFor: needed, desired }],
+      steps: [...bindItem(manifest, live, account), waitingStep({ verb: "update", address, liveId: id, waitsFor: needed, desired })],
     };
   }
   const own = compareIntegration(unit, live, recordOf(manifest, id, account));
-  const { items, manual, unverifiable, notKept = [] } = settingChanges(unit, live, { account, requires: () => needed });
+  const changed = settingChanges(unit, live, { account, requires: () => needed });
   const size = { address, count: leavesOf({ expect, create, settings }).length, unit: "fields" } as const;
   return {
     ...emptyDiff,
-    items: [...bindItem(manifest, live, account), ...items],
-    manual: [...manual, ...own.manual],
-    unverifiable: [...unverifiable, ...own.unverifiable],
-    ...(notKept.length === 0 ? {} : { notKept }),
+    steps: [...bindItem(manifest, live, account), ...changed, ...own],
     size,
   };
 }

@@ -1,3 +1,4 @@
+import { byHandStep, notKeptStep, unseenSteps } from "../../base/model/draft-steps.ts";
 import { type Extended, maySend, whyNotSent } from "../../base/model/extended.ts";
 import { defined, type JsonObject, type JsonValue, sameJson } from "../../base/model/json/json.ts";
 import { atPointer, type Pointer, urlPath } from "../../base/model/json/pointer.ts";
@@ -10,7 +11,7 @@ import {
   type Manifest,
   problemIn,
 } from "../../base/model/manifest.ts";
-import type { Difference, DraftFacts, DraftItem, PathChange } from "../../base/model/plan.ts";
+import type { DraftFacts, DraftItem, DraftStep, PathChange } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
 import { sentInVain } from "../fields.ts";
 import type { Account } from "../kind.ts";
@@ -67,28 +68,27 @@ export function settingChanges(
   { address, manifest }: SettingsUnit,
   live: LiveIntegration,
   { account, requires }: { readonly account: Account; readonly requires: () => readonly string[] },
-): Pick<Difference, "items" | "manual" | "unverifiable" | "notKept"> {
+): readonly DraftStep[] {
   const declared = declaredIn(manifest.spec).map(([name, wanted]) => ({ name, path: `/${name}`, wanted, live: liveSetting(live, name) }));
   const unshown = declared.flatMap(({ path, live: shown }) => (shown === undefined ? [path] : []));
   const different = declared.filter((one): one is Compared => one.live !== undefined && !sameJson(one.live, one.wanted));
   const kept = different.flatMap(({ path, wanted, live: shown }) => sentInVain({ address, path, wanted, live: shown }, account) ?? []);
   const open = different.filter(({ path }) => !kept.some((one) => one.path === path));
-  const reason = "the service does not show the value";
   const isSent = maySend(account.extended, "PATCH /v1/integrations/{id}");
   const [sent, byHand] = [
     open.filter(({ name }) => isSent && !settings[name].isManual),
     open.filter(({ name }) => !isSent || settings[name].isManual),
   ];
-  return {
-    unverifiable: unshown.length === 0 ? [] : [{ address, paths: unshown, reason }],
-    notKept: kept,
-    items: updateOf(manifest, live, {
+  return [
+    ...updateOf(manifest, live, {
       open: sent.filter(({ path }) => !account.ignored(address, path)),
       requires,
       isDrift: account.isDrift,
     }),
-    manual: byHand.map((one) => ({ address, ...manualStep(one, live, account.extended) })),
-  };
+    ...byHand.map((one) => byHandStep({ address, ...settingStep(one, live, account.extended) })),
+    ...unseenSteps(address, unshown, "the service does not show the value"),
+    ...kept.map(notKeptStep),
+  ];
 }
 
 /** Undefined if the service does not show it. */
@@ -123,6 +123,7 @@ function updateOf(
       address: manifest.address,
       kind: manifest.kind,
       verb: "update",
+      standing: "ready",
       liveId: live.id,
       ...(live.name === "" ? {} : { liveName: live.name }),
       changes,
@@ -158,7 +159,7 @@ const neverSent =
   "dimsync never sends it, because a change can take the integration out of the rules that protect it, or show its data to other readers.";
 
 /** What to do by hand, and why no request does it. */
-function manualStep({ name, path, wanted, live: actual }: Compared, live: LiveIntegration, extended: Extended | undefined) {
+function settingStep({ name, path, wanted, live: actual }: Compared, live: LiveIntegration, extended: Extended | undefined) {
   const byHand = settings[name].byHand(wanted, integrationText(live));
   const why = settings[name].isManual ? neverSent : whyNotSent(extended, "PATCH /v1/integrations/{id}");
   return { path, expected: wanted, actual, instruction: `${byHand}, or correct spec.settings.${name}: ${why}` };

@@ -1,5 +1,6 @@
 import { type Address, schemasKind } from "../../base/model/address.ts";
 import { newNodeChanges } from "../../base/model/changes.ts";
+import { blockedStep, notKeptStep, unseenSteps, waitingStep } from "../../base/model/draft-steps.ts";
 import { isFailedCreation, readOr, type ServiceError } from "../../base/model/errors.ts";
 import { defined, type JsonObject } from "../../base/model/json/json.ts";
 import type { Pointer } from "../../base/model/json/pointer.ts";
@@ -8,7 +9,7 @@ import type { LiveSchemas } from "../../base/model/live.ts";
 import type { Manifest, Reference, SchemaConfigSpec } from "../../base/model/manifest.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
 import { nodePointer } from "../../base/model/nodes.ts";
-import type { ChangeGroup, DraftFacts, DraftItem } from "../../base/model/plan.ts";
+import type { ChangeGroup, DraftFacts, DraftItem, DraftStep } from "../../base/model/plan.ts";
 import { isError, type Problem } from "../../base/model/problem.ts";
 import type { NodeCause, TablePath } from "../../base/model/schema-tree.ts";
 import { andMore } from "../../base/text/lists.ts";
@@ -29,7 +30,7 @@ import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.t
 import { isSentBefore, leavingOut } from "./not-kept.ts";
 import { namesBeside, type Obligations, obligationsOf } from "./obligations.ts";
 import { patches, smallerPatches, spelledAsSent, tablesTouched, treeIn } from "./patch.ts";
-import { manualSteps, refusals } from "./problems.ts";
+import { refusals, unmetSteps } from "./problems.ts";
 import { lostBySelector, lostProtection, removedCause, settingsOf } from "./protection.ts";
 import { hasUnknownColumns, type ObservedSchemas, observedAt, readWithColumns } from "./read.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
@@ -137,7 +138,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   const { address, liveId, name, rules } = unit;
   if (live === undefined) {
     const message = `GET of the integration ${liveId} returns 404: it is gone from the account. Correct the manifest that selects it.`;
-    return { ...emptyDiff, blocked: [{ address, code: "E_GONE", message }] };
+    return { ...emptyDiff, steps: [blockedStep({ address, code: "E_GONE", message })] };
   }
   const { tree } = live;
   if (Object.keys(tree).length === 0) return discovering(unit, live.notYet);
@@ -169,14 +170,15 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   const sentBefore = evaluation.changes.filter(wasSent).map(({ path, key }) => nodePointer(path, key));
   return {
     ...emptyDiff,
-    items: isRefused || changes.length === 0 ? [] : [updateItem(unit, { live, evaluation, account, changes })],
     problems: [...problems, ...(obligations?.problems ?? [])].map((problem) => ({ address, ...problem })),
-    manual: [...manualSteps(unit, evaluation.unmet), ...(obligations?.manual ?? [])],
-    unverifiable: [
+    steps: [
+      ...(isRefused || changes.length === 0 ? [] : [updateItem(unit, { live, evaluation, account, changes })]),
+      ...unmetSteps(unit, evaluation.unmet),
+      ...(obligations?.steps ?? []),
       ...unknownColumns(address, live.withoutColumns),
       ...unshownValues(address, { exposing: evaluation.unshown, sentBefore }),
+      ...notKept.map(notKeptStep),
     ],
-    ...(notKept.length === 0 ? {} : { notKept }),
     ...keptOf(unit, { tree, evaluation, account, obligations }),
     unmanagedColumns: evaluation.unmanagedColumns,
     // An integration that this run has created is configured for the first time, so everything changes.
@@ -221,8 +223,8 @@ function keptOf(
 /** The schema of a new integration may not be discovered yet. */
 const discovering = ({ address, liveId, rules }: SchemaConfigUnit, why?: string): DiffResult => ({
   ...emptyDiff,
-  deferred: [
-    {
+  steps: [
+    waitingStep({
       verb: "update",
       address,
       waitsFor: [manifestOfSchemas(address) ?? ""],
@@ -230,7 +232,7 @@ const discovering = ({ address, liveId, rules }: SchemaConfigUnit, why?: string)
       ...defined({ why }),
       desired: desiredOf(rules.program.layers.map(({ compiled }) => compiled)),
       later: ["PATCH"],
-    },
+    }),
   ],
 });
 
@@ -249,6 +251,7 @@ function updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, inpu
     address,
     kind: schemasKind,
     verb: "update",
+    standing: "ready",
     liveId,
     liveName: account.list(integrations).byId.get(liveId)?.name || name,
     manifests,
@@ -278,30 +281,21 @@ function grouped(changes: readonly NodeChange[]): readonly ChangeGroup<DraftFact
 }
 
 /** Tables whose columns a rule, literal entry or policy needs and the service does not return. */
-export const unknownColumns = (address: Address, tables: readonly TablePath[]): DiffResult["unverifiable"] =>
-  tables.length === 0
-    ? []
-    : [
-        {
-          address,
-          paths: tables.map((path) => nodePointer(path, "columns")).sort(),
-          reason: "the service returned no columns for the table",
-        },
-      ];
+export const unknownColumns = (address: Address, tables: readonly TablePath[]): readonly DraftStep[] =>
+  unseenSteps(address, tables.map((path) => nodePointer(path, "columns")).sort(), "the service returned no columns for the table");
 
 /** Values that manifests set and dimsync does not send: unknown values that expose, and those that it has sent once. */
 const unshownValues = (
   address: Address,
   { exposing, sentBefore }: { readonly exposing: readonly Pointer[]; readonly sentBefore: readonly Pointer[] },
-): DiffResult["unverifiable"] =>
-  [
-    { paths: sentBefore, reason: "the service does not show the value, and dimsync has sent it" },
-    {
-      paths: exposing,
-      reason:
-        "the service does not show the value, and dimsync sends only values that protect if it does not know the live one. Set it in the service",
-    },
-  ].flatMap(({ paths, reason }) => (paths.length === 0 ? [] : [{ address, paths: [...paths].sort(), reason }]));
+): readonly DraftStep[] => [
+  ...unseenSteps(address, [...sentBefore].sort(), "the service does not show the value, and dimsync has sent it"),
+  ...unseenSteps(
+    address,
+    [...exposing].sort(),
+    "the service does not show the value, and dimsync sends only values that protect if it does not know the live one. Set it in the service",
+  ),
+];
 
 /** More column reads for one integration get a warning, because they make a plan slow. */
 const manyColumnReads = 1_000;

@@ -1,9 +1,11 @@
 import type { Address } from "../../base/model/address.ts";
+import { byHandStep } from "../../base/model/draft-steps.ts";
 import { own } from "../../base/model/json/json.ts";
 import { type KeptIntegration, type KeptTable, namesDigest, newNames } from "../../base/model/kept.ts";
 import type { LiveSchemas, LiveTable } from "../../base/model/live.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
 import { type NodePath, nodePath, nodePointer } from "../../base/model/nodes.ts";
+import type { DraftStep } from "../../base/model/plan.ts";
 import { isEnabled, isReadable, nodesAt } from "../../base/model/schema-tree.ts";
 import { andMore } from "../../base/text/lists.ts";
 import { nodeText } from "../../base/text/paths.ts";
@@ -21,7 +23,7 @@ type KeptNodes = KeptTable[number];
 /** What became of the kept nodes of an integration. */
 export interface Obligations {
   /** Those that do not hold. */
-  readonly manual: DiffResult["manual"];
+  readonly steps: readonly DraftStep[];
   readonly problems: DiffResult["problems"];
   /** Whether an obligation has ended: someone has given it up, or the node is gone and nothing has replaced it. */
   readonly hasEnded: (path: NodePath, as: KeptNodes["as"]) => boolean;
@@ -38,12 +40,14 @@ export function obligationsOf(unit: SchemaConfigUnit, input: Input): Obligations
   const { tree, account, before } = input;
   const { address, manifests } = unit;
   const ended = new Set<string>();
-  const manual: DiffResult["manual"][number][] = [];
+  const byNode = new Map<string, DraftStep>();
   const gone: string[] = [];
   const judge = judgeOf(unit, input);
   const say = (path: NodePath, nodes: KeptNodes, instruction: string): void => {
     const actual = path.length === 3 ? nodesAt(tree, path).column?.[keyOf(nodes)] : undefined;
-    manual.push({
+    // A column that was kept hashed and disabled is one finding.
+    if (byNode.has(nodePointer(path))) return;
+    const step = byHandStep({
       address,
       path: nodePointer(path, keyOf(nodes)),
       manifests,
@@ -53,6 +57,7 @@ export function obligationsOf(unit: SchemaConfigUnit, input: Input): Obligations
       instruction,
       command: giveUpCommand(address, nodeText(path)),
     });
+    byNode.set(nodePointer(path), step);
   };
   for (const [schema, ofSchema] of before.schemas) {
     const liveSchema = own(tree, schema);
@@ -73,20 +78,10 @@ export function obligationsOf(unit: SchemaConfigUnit, input: Input): Obligations
   const names = account.list(integrations).byId.get(unit.liveId)?.name ?? unit.name;
   const message = `${andMore(gone, "node", { shown: 10 })} of ${names} ${gone.length === 1 ? "is" : "are"} gone, and nothing new beside ${gone.length === 1 ? "it" : "them"} is readable. The next apply forgets that ${gone.length === 1 ? "it was" : "they were"} kept hashed or disabled.`;
   return {
-    manual: onePerNode(manual),
+    steps: [...byNode.values()],
     problems: gone.length === 0 ? [] : [{ address, code: "I_KEPT_GONE", severity: "info", message }],
     hasEnded: (path, as) => ended.has(keyIn(path, as)),
   };
-}
-
-/** A column that was kept hashed and disabled is one finding. */
-function onePerNode(manual: DiffResult["manual"]): DiffResult["manual"] {
-  const byNode = new Map<string, DiffResult["manual"][number]>();
-  for (const one of manual) {
-    const node = one.path.slice(0, one.path.lastIndexOf("/"));
-    if (!byNode.has(node)) byNode.set(node, one);
-  }
-  return [...byNode.values()];
 }
 
 const keyIn = (path: NodePath, as: KeptNodes["as"]): string => nodePointer(path, as);

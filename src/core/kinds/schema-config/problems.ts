@@ -1,5 +1,6 @@
+import { byHandStep } from "../../base/model/draft-steps.ts";
 import { nodePointer } from "../../base/model/nodes.ts";
-import type { Difference } from "../../base/model/plan.ts";
+import type { DraftStep } from "../../base/model/plan.ts";
 import { type Problem, problemAt } from "../../base/model/problem.ts";
 import { levelNames } from "../../base/model/schema-tree.ts";
 import { capitalized, ruleText } from "../../base/text/describe.ts";
@@ -53,7 +54,7 @@ function disabledKey({ role, by, cause, columns }: Refused, integration: string)
 type Named = Pick<SchemaConfigUnit, "address" | "name" | "manifests">;
 
 /** `expect` entries that do not hold: no request changes these values, so they are fixed by hand. */
-export function manualSteps({ address, name: integration, manifests }: Named, unmet: readonly Unmet[]): Difference["manual"] {
+export function unmetSteps({ address, name: integration, manifests }: Named, unmet: readonly Unmet[]): readonly DraftStep[] {
   return unmet.map(({ path, key, expected, actual }) => {
     const node = `${levelNames[path.length - 1]} ${nodeText(path)} of ${integration}`;
     const advice =
@@ -61,13 +62,13 @@ export function manualSteps({ address, name: integration, manifests }: Named, un
         ? `Change the primary key in the source and have the service discover the schema again: ${node}`
         : `No request changes ${key}. Set it in the service's user interface: ${node}`;
     const values = `expected ${JSON.stringify(expected)}, ${actual === undefined ? "but it is not set" : `actual ${JSON.stringify(actual)}`}`;
-    return {
+    return byHandStep({
       address,
       path: nodePointer(path, key),
       manifests,
       expected,
       ...(actual === undefined ? {} : { actual }),
       instruction: `${advice} (${values}). Or correct spec.expect.`,
-    };
+    });
   });
 }

@@ -1,8 +1,9 @@
 import { type Address, byText, integrationOfSchemas } from "../../base/model/address.ts";
+import { blockedStep, waitingStep } from "../../base/model/draft-steps.ts";
 import type { JsonObject } from "../../base/model/json/json.ts";
 import { type Manifest, problemIn, type SchemaConfigSpec } from "../../base/model/manifest.ts";
 import { addAll, getOrAdd, groupBy } from "../../base/model/maps.ts";
-import type { Blocked, Deferred } from "../../base/model/plan.ts";
+import type { DraftStep } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
 import { enumerate } from "../../base/text/describe.ts";
 import type { Account, Unit, Units } from "../kind.ts";
@@ -48,8 +49,7 @@ export function units(configs: readonly Config[], account: Account): Units<Schem
   const rulesOf = newRules();
   const labels = labelScopes(account);
   const found: SchemaConfigUnit[] = [];
-  const blocked: Blocked[] = [];
-  const deferred: Deferred[] = [];
+  const steps: DraftStep[] = [];
   const conflicts: PriorityConflict[] = [];
   // Lowest priority first.
   const all = selections.flatMap(({ config, selected }) => selected.map((one) => ({ config, one })));
@@ -70,7 +70,7 @@ export function units(configs: readonly Config[], account: Account): Units<Schem
     if (broken.length > 0) {
       const causes = broken.map(({ config }) => config.address);
       const code = conflicting.length > 0 ? "E_CONFLICTING_CONFIGS" : "E_DEPENDENCY";
-      blocked.push({ address, code, message: `Not compared, because of errors in ${enumerate(causes, "and")}.` });
+      steps.push(blockedStep({ address, code, message: `Not compared, because of errors in ${enumerate(causes, "and")}.` }));
       continue;
     }
     if (selected.state === "found") {
@@ -80,11 +80,11 @@ export function units(configs: readonly Config[], account: Account): Units<Schem
       const manifests = [...(manifest === undefined ? [] : [manifest.address]), ...layers.map(({ config }) => config.address)];
       found.push({ address, name, manifests, manifest: top, rules, liveId: selected.id, targets });
     } else if (selected.state === "waits")
-      deferred.push({ verb: "update", address, waitsFor: [selected.on], desired: desiredOf(layers), later: ["PATCH"] });
-    else blocked.push({ address, code: selected.code, message: selected.message });
+      steps.push(waitingStep({ verb: "update", address, waitsFor: [selected.on], desired: desiredOf(layers), later: ["PATCH"] }));
+    else steps.push(blockedStep({ address, code: selected.code, message: selected.message }));
   }
   addAll(problems, priorityProblems(conflicts));
-  return { units: found.sort((a, b) => byText(a.address, b.address)), blocked, deferred, problems };
+  return { units: found.sort((a, b) => byText(a.address, b.address)), steps, problems };
 }
 
 /** One value for equal lists of SchemaConfigs. */

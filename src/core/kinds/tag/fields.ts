@@ -1,11 +1,12 @@
+import { notKeptStep } from "../../base/model/draft-steps.ts";
 import { defined, type JsonObject } from "../../base/model/json/json.ts";
 import { urlPath } from "../../base/model/json/pointer.ts";
 import { locationIn, type Manifest, type TagSpec } from "../../base/model/manifest.ts";
-import type { DraftFacts, DraftItem, NotKept, PathChange } from "../../base/model/plan.ts";
+import type { DraftFacts, DraftItem, PathChange } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
 import { differsInSpace } from "../../base/text/values.ts";
 import { sentInVain, type WrittenName, writtenIn } from "../fields.ts";
-import type { Account, Unit } from "../kind.ts";
+import type { Account, DiffResult, Unit } from "../kind.ts";
 import { type LiveTag, tagFields, users } from "../lists.ts";
 import { isUser, plainEmailWarning, unclearUserProblem, userToWrite } from "../users.ts";
 
@@ -28,35 +29,32 @@ export const fieldCount = fields.length;
  * The differences of a tag's own fields, and the PUT for them. It has all fields: those that the manifest does not set
  * repeat the live values, which is right whether the service merges or replaces.
  */
-export function fieldChanges(
-  unit: TagUnit,
-  live: LiveTag,
-  account: Account,
-): { readonly items: readonly DraftItem[]; readonly problems: readonly Problem[]; readonly notKept: readonly NotKept[] } {
+export function fieldChanges(unit: TagUnit, live: LiveTag, account: Account): Pick<DiffResult, "steps" | "problems"> {
   const { manifest, address } = unit;
   const owner = ownerToWrite(unit, live, account);
-  if (typeof owner === "object") return { items: [], problems: [owner], notKept: [] };
+  if (typeof owner === "object") return { steps: [], problems: [owner] };
   const wanted: DesiredFields = { ...live, ...writtenOf(manifest.spec), description: descriptionToWrite(manifest.spec, live), owner };
   const vain = fields.flatMap(
     (field) => sentInVain({ address, path: `/${field}`, wanted: wanted[field], live: live[field] }, account) ?? [],
   );
-  const notKept = vain.filter((one) => !differsInSpace(one.wanted, one.live));
+  const notKept = vain.filter((one) => !differsInSpace(one.wanted, one.live)).map(notKeptStep);
   const kept = fields.filter((field) => vain.some(({ path }) => path === `/${field}`));
   const desired = withLive(wanted, live, [...kept, ...ignoredFields(unit, live, account)]);
   const problems = plainEmailWarning(manifest.spec.owner, account.list(users).items, locationIn(manifest, "/spec/owner"));
   const changes = fields.flatMap((field) => changeOf(field, unit, live, desired));
-  if (changes.length === 0) return { items: [], problems, notKept };
+  if (changes.length === 0) return { steps: notKept, problems };
   const item: DraftItem = {
     address,
     kind: manifest.kind,
     verb: "update",
+    standing: "ready",
     liveId: live.id,
     liveName: live.name,
     changes,
     requests: [{ method: "PUT", path: urlPath(["v1", "tags", live.id]), body: bodyOf(desired) }],
     binding: { id: live.id },
   };
-  return { items: [item], problems, notKept };
+  return { steps: [item, ...notKept], problems };
 }
 
 /** The owner as text; undefined if there is none. */

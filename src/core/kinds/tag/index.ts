@@ -1,8 +1,10 @@
+import type { Address } from "../../base/model/address.ts";
 import { byText } from "../../base/model/address.ts";
+import { waitingStep } from "../../base/model/draft-steps.ts";
 import { maySend, whyNotSent } from "../../base/model/extended.ts";
 import type { JsonValue } from "../../base/model/json/json.ts";
 import { locationIn, type Manifest, problemIn, type Reference, type TagSpec } from "../../base/model/manifest.ts";
-import type { Deferred, DraftItem } from "../../base/model/plan.ts";
+import type { DraftItem, DraftStep } from "../../base/model/plan.ts";
 import { bindCommand } from "../../base/text/shell.ts";
 import { fold, nearest, suggestion } from "../../base/text/suggest.ts";
 import { inlineYaml } from "../../base/yaml/print.ts";
@@ -28,6 +30,7 @@ function createdTag(unit: TagUnit, account: Account): DiffResult {
     address,
     kind: manifest.kind,
     verb: "create",
+    standing: "ready",
     changes: createChanges(manifest, body),
     requests: [{ method: "POST", path: "/v1/tags", body }],
     naturalKey: { name: fold(name) },
@@ -35,19 +38,18 @@ function createdTag(unit: TagUnit, account: Account): DiffResult {
   const related = relations(unit, { id: "", name, taggedResources: [] }, account);
   return {
     ...emptyDiff,
-    items: [item],
-    blocked: related.blocked,
-    deferred: [
-      ...related.items.map(
-        ({ address: of, changes: [change], requests }): Deferred => ({
-          ...{ verb: "relate", address: of, waitsFor: [address], desired: change?.after ?? null },
-          later: requests.map(({ method }) => method),
-        }),
-      ),
-      ...related.deferred.map((one) => ({ ...one, waitsFor: [address, ...one.waitsFor] })),
-    ],
+    steps: [item, ...related.steps.map((step) => afterCreate(step, address))],
     problems: [...plainEmailWarning(ref, known, locationIn(manifest, "/spec/owner")), ...related.problems],
   };
+}
+
+/** A relation of a tag that does not exist yet waits for it. */
+function afterCreate(step: DraftStep, tag: Address): DraftStep {
+  const { address, standing, changes, requests, waitsFor = [] } = step;
+  if (standing === "waits") return { ...step, waitsFor: [tag, ...waitsFor] };
+  if (standing !== "ready") return step;
+  const [{ after = null } = {}] = changes;
+  return waitingStep({ verb: "relate", address, waitsFor: [tag], desired: after, later: requests.map(({ method }) => method) });
 }
 
 const imported: ImportedObjects<LiveTag> = {
@@ -196,11 +198,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
     const related = relations(unit, live, account);
     return {
       ...emptyDiff,
-      items: [...bindItem(manifest, live, account), ...fields.items, ...related.items],
-      manual: related.manual,
-      ...(fields.notKept.length === 0 ? {} : { notKept: fields.notKept }),
-      blocked: related.blocked,
-      deferred: related.deferred,
+      steps: [...bindItem(manifest, live, account), ...fields.steps, ...related.steps],
       problems: [...fields.problems, ...related.problems],
       size: { address, count: fieldCount, unit: "fields" },
     };

@@ -1,9 +1,10 @@
 import { type Address, byText, kindOf } from "../../base/model/address.ts";
+import { blockedStep, byHandStep, waitingStep } from "../../base/model/draft-steps.ts";
 import { maySend, whyNotSent } from "../../base/model/extended.ts";
 import { toPointer, urlPath } from "../../base/model/json/pointer.ts";
 import { locationIn, problemIn, type TagResource, type TagSpec } from "../../base/model/manifest.ts";
 import { getOrAdd, once } from "../../base/model/maps.ts";
-import type { Blocked, Deferred, DraftItem } from "../../base/model/plan.ts";
+import type { DraftItem, DraftStep } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
 import { andMore } from "../../base/text/lists.ts";
 import type { Account, DiffResult } from "../kind.ts";
@@ -27,7 +28,7 @@ interface Target {
 /** A tag as far as its relations depend on it. */
 type Taggable = Pick<LiveTag, "id" | "name" | "taggedResources">;
 
-type Relations = Pick<DiffResult, "items" | "manual" | "blocked" | "deferred" | "problems">;
+type Relations = Pick<DiffResult, "steps" | "problems">;
 
 /**
  * One POST for each declared relation that the live tag lacks. If the tag is exclusive, one DELETE for each relation that is not declared, or a
@@ -37,26 +38,20 @@ export function relations(unit: TagUnit, live: Taggable, account: Account): Rela
   const { manifest } = unit;
   const targets = (manifest.spec.resources ?? []).flatMap((target, index) => targetsOf(target, `/spec/resources/${index}`, account));
   const byId = new Map<string, Target>();
-  const deferred = new Map<Address, Deferred>();
-  const blocked: Blocked[] = [];
+  const waiting = new Map<Address, DraftStep>();
+  const blocked: DraftStep[] = [];
   const problems: Problem[] = [];
   for (const target of targets) {
     const { selected } = target;
     if (selected.state === "found") byId.set(selected.id, target);
-    else if (selected.state === "waits") deferred.set(selected.on, waitingRelation(unit, live, target.type, selected.on));
+    else if (selected.state === "waits") waiting.set(selected.on, waitingRelation(unit, live, target.type, selected.on));
     else if (selected.code === "E_DEPENDENCY") blocked.push(blockedRelation(unit, target.type, selected));
     else problems.push(unknownIntegration(unit, target.pointer, selected));
   }
   const missing = missingRelations(unit, live, byId, account);
   const unknown = [...blocked.map(({ address }) => address), ...problems.map(({ message }) => message)];
   const extra = extraRelations(unit, live, { declared: byId, unknown, account });
-  return {
-    items: [...missing.items, ...extra.items],
-    manual: extra.manual,
-    blocked: [...blocked, ...missing.blocked, ...extra.blocked],
-    deferred: [...deferred.values()],
-    problems: [...problems, ...missing.problems],
-  };
+  return { steps: [...blocked, ...missing.steps, ...extra, ...waiting.values()], problems: [...problems, ...missing.problems] };
 }
 
 /** The live ids that the manifest lists or selects. */
@@ -69,14 +64,14 @@ export const relatedIds = ({ resources = [] }: TagSpec, account: Account): Reado
 
 type Unresolved = Extract<Selected, { readonly state: "unresolved" }>;
 
-function waitingRelation({ address }: TagUnit, live: Taggable, resourceType: ResourceType, on: Address): Deferred {
+function waitingRelation({ address }: TagUnit, live: Taggable, resourceType: ResourceType, on: Address): DraftStep {
   const desired = { tag: live.name, resource: on, resourceType };
-  return { verb: "relate", address: `${address}#${on}`, waitsFor: [on], desired, later: ["POST"] };
+  return waitingStep({ verb: "relate", address: `${address}#${on}`, waitsFor: [on], desired, later: ["POST"] });
 }
 
-function blockedRelation({ address }: TagUnit, type: ResourceType, { name, code, message }: Unresolved): Blocked {
+function blockedRelation({ address }: TagUnit, type: ResourceType, { name, code, message }: Unresolved): DraftStep {
   const resource = type === "DataAsset" ? name : integrationAddress(name);
-  return { address: `${address}#${resource}`, code, message };
+  return blockedStep({ address: `${address}#${resource}`, code, message });
 }
 
 const unknownIntegration = ({ manifest, address }: TagUnit, pointer: string, { code, message }: Unresolved): Problem =>
@@ -105,29 +100,24 @@ function targetsOf(target: TagResource, pointer: string, account: Account): read
 }
 
 /** The relations that the tag lacks. Each needs the user who adds the tag; a drift report sends nothing, so it needs none. */
-function missingRelations(
-  unit: TagUnit,
-  live: Taggable,
-  targets: ReadonlyMap<string, Target>,
-  account: Account,
-): Pick<Relations, "items" | "blocked" | "problems"> {
+function missingRelations(unit: TagUnit, live: Taggable, targets: ReadonlyMap<string, Target>, account: Account): Relations {
   const related = new Set(live.taggedResources?.map(({ id }) => id));
   const missing = [...targets].filter(([id]) => !related.has(id)).sort(([a], [b]) => byText(a, b));
-  if (missing.length === 0) return { items: [], blocked: [], problems: [] };
+  if (missing.length === 0) return { steps: [], problems: [] };
   const manifests = manifestsById(account);
   const relate = (taggedBy: string | undefined) =>
     missing.map(([id, target]) => {
       const after = manifests.get(`${target.type} ${id}`);
       return { ...relateItem(unit, live, { id, target, taggedBy }), ...(after === undefined ? {} : { after }) };
     });
-  if (account.isDrift) return { items: relate(undefined), blocked: [], problems: [] };
+  if (account.isDrift) return { steps: relate(undefined), problems: [] };
   const own = unit.manifest.spec.taggedBy;
   const ref = own ?? account.taggedBy;
-  if (ref === undefined) return { items: [], blocked: missing.map(([id]) => noTaggedBy(unit, id)), problems: [] };
+  if (ref === undefined) return { steps: missing.map(([id]) => noTaggedBy(unit, id)), problems: [] };
   const userId = userIdOf(ref, account.list(users).items);
-  if (typeof userId === "string") return { items: relate(userId), blocked: [], problems: [] };
+  if (typeof userId === "string") return { steps: relate(userId), problems: [] };
   const pointer = own === undefined ? "/spec/resources" : "/spec/taggedBy";
-  return { items: [], blocked: [], problems: [unclearUserProblem(unit.manifest, pointer, userId, account.list(users).items)] };
+  return { steps: [], problems: [unclearUserProblem(unit.manifest, pointer, userId, account.list(users).items)] };
 }
 
 /** The manifests of a resource, by type and id: if one of them is bound to another id meanwhile, a relation with this id must not be sent. */
@@ -144,11 +134,12 @@ function manifestsById({ identities }: Account): ReadonlyMap<string, readonly Ad
   return found;
 }
 
-const noTaggedBy = ({ address }: TagUnit, resourceId: string): Blocked => ({
-  address: `${address}#${resourceId}`,
-  code: "E_MISSING_KEY",
-  message: "The request needs the user who adds the tag. Set spec.taggedBy, or defaults.taggedBy in dimsync.yaml.",
-});
+const noTaggedBy = ({ address }: TagUnit, resourceId: string): DraftStep =>
+  blockedStep({
+    address: `${address}#${resourceId}`,
+    code: "E_MISSING_KEY",
+    message: "The request needs the user who adds the tag. Set spec.taggedBy, or defaults.taggedBy in dimsync.yaml.",
+  });
 
 interface Relation {
   readonly id: string;
@@ -163,6 +154,7 @@ function relateItem(unit: TagUnit, live: Taggable, { id, target, taggedBy }: Rel
     address: `${address}#${id}`,
     kind: manifest.kind,
     verb: "relate",
+    standing: "ready",
     liveId: live.id,
     liveName: live.name,
     changes: [
@@ -192,11 +184,7 @@ interface Declared {
 }
 
 /** The relations that an exclusive tag has and no entry declares. */
-function extraRelations(
-  unit: TagUnit,
-  live: Taggable,
-  { declared, unknown, account }: Declared,
-): Pick<Relations, "items" | "manual" | "blocked"> {
+function extraRelations(unit: TagUnit, live: Taggable, { declared, unknown, account }: Declared): readonly DraftStep[] {
   const { address: tag } = unit;
   const names = account.list(integrations).byId;
   // What left a selector by a rename in the account keeps its tag; the engine reports it.
@@ -210,24 +198,26 @@ function extraRelations(
   const extra =
     unit.manifest.spec.exclusive === true ? (live.taggedResources ?? []).filter(({ id }) => !declared.has(id) && !hasLeft(id)) : [];
   const resources = once(() => resourcesById(account));
-  const found = { items: [] as DraftItem[], manual: [] as Relations["manual"][number][], blocked: [] as Blocked[] };
-  for (const { id } of extra.toSorted((a, b) => byText(a.id, b.id))) {
-    const address = `${tag}#${id}`;
-    const known = resources().get(id);
-    const why =
-      known === undefined && maySend(account.extended, removal)
-        ? "the request needs the type of the resource, which no list, manifest or record shows."
-        : whyNotSent(account.extended, removal);
-    if (known === undefined || !maySend(account.extended, removal)) {
-      const resource = known === undefined ? id : `${known.type} ${JSON.stringify(known.name)} (${id})`;
-      const instruction = `Remove the tag ${JSON.stringify(live.name)} from ${resource} in the service, because the tag is exclusive and no manifest declares this relation: ${why}`;
-      found.manual.push({ address, path: "", instruction });
-    } else if (unknown.length > 0) {
-      const message = `It is not removed, because the manifest may declare it: spec.resources has entries whose resources are not known (${andMore(unknown, "entry")}).`;
-      found.blocked.push({ address, code: "E_DEPENDENCY", message });
-    } else found.items.push(unrelateItem(unit, live, { id, ...known, account }));
-  }
-  return found;
+  return extra
+    .toSorted((a, b) => byText(a.id, b.id))
+    .map(({ id }) => {
+      const address = `${tag}#${id}`;
+      const known = resources().get(id);
+      const why =
+        known === undefined && maySend(account.extended, removal)
+          ? "the request needs the type of the resource, which no list, manifest or record shows."
+          : whyNotSent(account.extended, removal);
+      if (known === undefined || !maySend(account.extended, removal)) {
+        const resource = known === undefined ? id : `${known.type} ${JSON.stringify(known.name)} (${id})`;
+        const instruction = `Remove the tag ${JSON.stringify(live.name)} from ${resource} in the service, because the tag is exclusive and no manifest declares this relation: ${why}`;
+        return byHandStep({ address, path: "", instruction });
+      }
+      if (unknown.length > 0) {
+        const message = `It is not removed, because the manifest may declare it: spec.resources has entries whose resources are not known (${andMore(unknown, "entry")}).`;
+        return blockedStep({ address, code: "E_DEPENDENCY", message });
+      }
+      return unrelateItem(unit, live, { id, ...known, account });
+    });
 }
 
 const removal = "DELETE /v1/tags/{id}/relation";
@@ -272,6 +262,7 @@ function unrelateItem(
     address: `${address}#${id}`,
     kind: manifest.kind,
     verb: "unrelate",
+    standing: "ready",
     liveId: live.id,
     liveName: live.name,
     changes: [

@@ -1,7 +1,9 @@
 import { type Address, byText } from "../../base/model/address.ts";
+import { firstChange } from "../../base/model/changes.ts";
+import { byHandStep } from "../../base/model/draft-steps.ts";
 import type { Manifest } from "../../base/model/manifest.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
-import type { Manual } from "../../base/model/plan.ts";
+import type { DraftStep } from "../../base/model/plan.ts";
 import type { Reads } from "../../base/model/service.ts";
 import { giveUpCommand } from "../../base/text/shell.ts";
 import type { Account, Kind, ReadNeeds } from "../../kinds/index.ts";
@@ -46,11 +48,11 @@ export const checkCoverage = ({ run: { reads, kind: kindOfPlan }, account }: Che
         left.push({ kind, manifest, id, before, now });
       }
     }
-    const manual = await Promise.all(left.map((one) => stepFor(one, left, { account, reads, needs })));
+    const steps = await Promise.all(left.map((one) => stepFor(one, left, { account, reads, needs })));
     const entries = [...covered].sort(([a], [b]) => byText(a, b));
     const ids = Object.fromEntries(entries.map(([address, ids]) => [address, sortedRecord(ids)]));
     return {
-      differences: [{ ...emptyDiff, manual: manual.filter(({ address, path }) => !account.ignored(address, path)) }],
+      differences: [{ ...emptyDiff, steps: steps.filter((step) => !account.ignored(step.address, firstChange(step).path)) }],
       left: new Set(left.map(({ id }) => id)),
       ...(covered.size === 0 || kindOfPlan !== "Plan" ? {} : { covered: ids }),
     };
@@ -66,13 +68,13 @@ interface LostInput {
   readonly needs: ReadNeeds;
 }
 
-async function stepFor(one: Left, all: readonly Left[], input: LostInput): Promise<Manual> {
+async function stepFor(one: Left, all: readonly Left[], input: LostInput): Promise<DraftStep> {
   const { kind, manifest, id, before, now } = one;
   const { account } = input;
   const isTaken = account.list(integrations).byName.has(before) || all.some((other) => other.before === before && other.id !== id);
   const lost = (await kind.selection?.lost(manifest, id, input)) ?? "";
   const address = kind.schemas === undefined ? `${manifest.address}#${id}` : schemasAddress(isTaken ? id : before);
-  return {
+  return byHandStep({
     address,
     path: "/name",
     manifests: [manifest.address],
@@ -84,5 +86,5 @@ async function stepFor(one: Left, all: readonly Left[], input: LostInput): Promi
     origin: "drift",
     obligation: true,
     liveId: id,
-  };
+  });
 }

@@ -1,10 +1,10 @@
 import { type Address, byText, objectAddress, parseAddress } from "../../base/model/address.ts";
-import { changeCount, isOfNodes, isOutside, resyncedTables } from "../../base/model/changes.ts";
+import { changeCount, firstChange, isOfNodes, isOutside, resyncedTables } from "../../base/model/changes.ts";
 import { type ChangedNodes, type GuardFinding, type GuardName, guardNames } from "../../base/model/findings.ts";
 import { defined, isObject, type JsonValue } from "../../base/model/json/json.ts";
 import type { Manifest } from "../../base/model/manifest.ts";
 import { eachNode, levelOf, nodePointer } from "../../base/model/nodes.ts";
-import type { Deferred, Finding, ReadyStep } from "../../base/model/plan.ts";
+import type { DraftStep, Finding, ReadyStep } from "../../base/model/plan.ts";
 import type { AllowEntry, Guards } from "../../base/model/settings/config.ts";
 import { counted } from "../../base/text/counts.ts";
 import { andMore } from "../../base/text/lists.ts";
@@ -26,7 +26,7 @@ export interface GuardInput {
   /** Whether the pattern of an entry names the address. */
   readonly isNamed: (pattern: string, address: Address) => boolean;
   readonly manifests: readonly Manifest[];
-  readonly deferred: readonly Deferred[];
+  readonly waiting: readonly DraftStep[];
   readonly inScope: (address: Address) => boolean;
   /** The address of the schemas of a live integration, if a SchemaConfig selects it and the run leaves them out. Absent: it leaves out nothing. */
   readonly unscopedSchemasOf?: (liveId: string) => Address | undefined;
@@ -81,7 +81,7 @@ interface CheckedGuards {
 export function checkGuards(items: readonly ReadyStep[], input: GuardInput): CheckedGuards {
   const found = guardNames.flatMap((name) => checks[name](items, input));
   const refusing = input.findings.filter(({ refuses }) => refuses !== undefined);
-  const addresses = [...items, ...input.before, ...input.deferred, ...refusing].flatMap(({ address }) => address ?? []);
+  const addresses = [...items, ...input.before, ...input.waiting, ...refusing].flatMap(({ address }) => address ?? []);
   const isUsed = ({ guard, address: pattern }: AllowEntry): boolean =>
     found.some((finding) => finding.guard === guard) &&
     (pattern === undefined || addresses.some((address) => input.isNamed(pattern, address)));
@@ -108,8 +108,8 @@ function liftedBy(
   const entries = input.entries.filter((entry) => entry.guard === guard && (guard !== "loosened" || isReviewed(entry, input)));
   const isLeft = ({ address }: { readonly address?: Address }): boolean =>
     !entries.some(({ address: pattern }) => pattern === undefined || (address !== undefined && input.isNamed(pattern, address)));
-  const [before, deferred] = [input.before.filter(isLeft), input.deferred.filter(isLeft)];
-  const rest = { ...input, before, deferred, findings: input.findings.filter(isLeft) };
+  const [before, waiting] = [input.before.filter(isLeft), input.waiting.filter(isLeft)];
+  const rest = { ...input, before, waiting, findings: input.findings.filter(isLeft) };
   const isRefused = entries.length === 0 || checks[guard](items.filter(isLeft), rest).some(({ address }) => address === of);
   if (isRefused) return {};
   const [until = ""] = entries.map((entry) => entry.until).sort();
@@ -125,9 +125,9 @@ const isReviewed = (entry: AllowEntry, { reviewedEntries }: GuardInput): boolean
  * refuse before the first create. Only a whole manifest waits to be created; tag relations and the
  * parts of a SchemaConfig have longer addresses.
  */
-function awaitedCreates(items: readonly ReadyStep[], { deferred, inScope }: GuardInput): readonly Deferred[] {
+function awaitedCreates(items: readonly ReadyStep[], { waiting, inScope }: GuardInput): readonly DraftStep[] {
   const created = new Set(items.flatMap(({ verb, address }) => (verb === "create" ? [address] : [])));
-  return deferred.filter(
+  return waiting.filter(
     ({ address, liveId }) => liveId === undefined && objectAddress(address) === address && !created.has(address) && inScope(address),
   );
 }
@@ -268,7 +268,7 @@ function changedMessage({ target, integrations, limit }: ChangedMessage): string
 function exposureWindows(items: readonly ReadyStep[], input: GuardInput): readonly Found[] {
   const created: readonly { readonly address: Address; readonly desired: JsonValue | undefined }[] = [
     ...items.filter(({ verb }) => verb === "create").map(({ address, requests: [request] }) => ({ address, desired: request?.body })),
-    ...awaitedCreates(items, input),
+    ...awaitedCreates(items, input).map((step) => ({ address: step.address, desired: firstChange(step).after })),
   ];
   const atOnce = created.flatMap(({ address, desired }) => {
     const kind = kindNamed(parseAddress(address)?.kind ?? "");
@@ -287,8 +287,8 @@ function resumedWithout({ address, liveId, changes }: ReadyStep, { unscopedSchem
   return [{ guard: "exposureWindow", message, address }];
 }
 
-function exposureWindow(created: Address, { deferred }: GuardInput): readonly Found[] {
-  const protecting = deferred.filter(({ waitsFor, desired }) => waitsFor.includes(created) && protects(desired));
+function exposureWindow(created: Address, { waiting }: GuardInput): readonly Found[] {
+  const protecting = waiting.filter((step) => step.waitsFor?.includes(created) === true && protects(firstChange(step).after));
   if (protecting.length === 0) return [];
   const names = protecting.map(({ address }) => address).join(", ");
   const message = `${created} would be created with enabled: true while ${names} hashes or disables something: data would be replicated before that is done. Create the integration with enabled: false.`;

@@ -1,7 +1,9 @@
+import { byHandStep } from "../../base/model/draft-steps.ts";
 import { readOr } from "../../base/model/errors.ts";
 import { defined, sameJson } from "../../base/model/json/json.ts";
 import { countKept, type KeptIntegration } from "../../base/model/kept.ts";
 import type { LiveIntegration } from "../../base/model/live.ts";
+import { stepsOf } from "../../base/model/plan.ts";
 import type { Reads } from "../../base/model/service.ts";
 import { counted } from "../../base/text/counts.ts";
 import { enumerate } from "../../base/text/describe.ts";
@@ -30,7 +32,9 @@ export const checkKept = ({ run: { reads, scope }, account, reviewed }: CheckInp
   },
   async end({ differences, objects }, { left }) {
     if (scope !== everything || !account.isComplete || account.unreadLists.has(integrations)) return {};
-    const isBlocked = new Set(differences.flatMap(({ blocked, deferred }) => [...blocked, ...deferred].map(({ address }) => address)));
+    const isBlocked = new Set(
+      differences.flatMap((one) => [...stepsOf(one, "blocked"), ...stepsOf(one, "waits")].map(({ address }) => address)),
+    );
     const orphans = [...account.kept].filter(
       ([id, { identity, schemas }]) =>
         schemas.size > 0 &&
@@ -119,7 +123,7 @@ function finding(id: string, { identity: [before] }: KeptIntegration, { account,
   const step = { address, path: "/id", expected: id, ...defined({ actual: twin?.id }), obligation: true, origin: "drift" } as const;
   return {
     ...emptyDiff,
-    manual: [{ ...step, ...defined({ liveName: live?.name }), instruction: said, command: command ?? giveUpCommand(address) }],
+    steps: [byHandStep({ ...step, ...defined({ liveName: live?.name }), instruction: said, command: command ?? giveUpCommand(address) })],
   };
 }
 

@@ -4,7 +4,7 @@ import type { PolicyFinding } from "../../base/model/findings.ts";
 import type { Pointer } from "../../base/model/json/pointer.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
 import type { Manifest } from "../../base/model/manifest.ts";
-import type { Change, Deferred, DraftFacts } from "../../base/model/plan.ts";
+import { type Change, type DraftFacts, type DraftStep, draftItems, stepsOf } from "../../base/model/plan.ts";
 import { isError } from "../../base/model/problem.ts";
 import { nodeText } from "../../base/text/paths.ts";
 import type { PolicyEvaluator, PolicyTarget } from "../../columns/policies/index.ts";
@@ -76,10 +76,10 @@ export function checkPolicies({ run, account }: CheckInput): Check {
     tree: (seen) => askPolicies(policyRun, seen),
     end({ differences, complete }) {
       const isKnown = complete && account.isComplete && !account.isStopped;
-      const deferred = differences.flatMap((one) => one.deferred);
+      const waits = differences.flatMap((one) => stepsOf(one, "waits"));
       const notEvaluated = notEvaluatedProblems({
         tables: collected.tables,
-        waiting: waiting(policyRun, deferred),
+        waiting: waiting(policyRun, waits),
         skipped: skipped(policyRun),
       });
       const isWhole = run.kind === "Plan" && run.scope === everything && options.protectOnly !== true && isKnown;
@@ -152,10 +152,10 @@ function pairTarget(
   if (schemas === undefined || liveId === undefined || (isRefused && tree !== undefined)) return undefined;
   collected.done.add(liveId);
   const integration = namesOf(liveId);
-  const isDiscovering = difference.deferred.length > 0;
+  const isDiscovering = stepsOf(difference, "waits").length > 0;
   if (tree === undefined || isDiscovering || !evaluator.selects(integration)) return undefined;
   const changes: Change<DraftFacts>[] = [];
-  for (const item of difference.items)
+  for (const item of draftItems(difference))
     for (const change of eachChange(item)) {
       changes.push(change);
     }
@@ -209,8 +209,8 @@ const configuredIntegrations = ({ scope }: Run, account: Account): ReadonlySet<s
 const skipped = ({ configured, collected, evaluator, namesOf, account }: PolicyRun): readonly string[] =>
   [...configured].filter((id) => !collected.done.has(id) && evaluator.selects(namesOf(id))).map((id) => nameInAddresses(id, account));
 
-const waiting = ({ account, evaluator, namesOf }: PolicyRun, deferred: readonly Deferred[]): readonly Address[] =>
-  deferred.flatMap(({ address, liveId }) => {
+const waiting = ({ account, evaluator, namesOf }: PolicyRun, waits: readonly DraftStep[]): readonly Address[] =>
+  waits.flatMap(({ address, liveId }) => {
     if (integrationOfSchemas(address) === undefined) return [];
     const integration = liveId === undefined ? namesOfManifest(address, account) : namesOf(liveId);
     return evaluator.selects(integration) ? [address] : [];

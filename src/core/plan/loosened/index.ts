@@ -2,7 +2,7 @@ import { eachChange } from "../../base/model/changes.ts";
 import { loosenedRules } from "../../base/model/findings.ts";
 import type { Pointer } from "../../base/model/json/pointer.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
-import type { Finding } from "../../base/model/plan.ts";
+import { draftItems, type Finding } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted } from "../../base/text/counts.ts";
 import type { Account, DiffResult, Pair, Unit } from "../../kinds/index.ts";
@@ -108,9 +108,10 @@ export function newLoosened(review: Review, account: Account, base: Reviewed): L
   };
 }
 
-function plannedIn({ items }: DiffResult): ReadonlyMap<Pointer, boolean> {
+function plannedIn(difference: DiffResult): ReadonlyMap<Pointer, boolean> {
   const planned = new Map<Pointer, boolean>();
-  for (const item of items) for (const { path, after } of eachChange(item)) if (typeof after === "boolean") planned.set(path, after);
+  for (const item of draftItems(difference))
+    for (const { path, after } of eachChange(item)) if (typeof after === "boolean") planned.set(path, after);
   return planned;
 }
 

@@ -1,4 +1,5 @@
 // An asset is created once, updated where it can be, and its secrets are never compared by value.
+
 import { describe, expect, test } from "vitest";
 import type { Binding } from "../../../../src/core/base/model/address.ts";
 import type { AssetSpec, Manifest } from "../../../../src/core/base/model/manifest.ts";
@@ -16,6 +17,7 @@ import {
   type SmallAccount,
   warehouse,
 } from "../../../support/accounts/view.ts";
+import { inLists } from "../../../support/steps.ts";
 import { assetManifest, endings, scene, together } from "../../apply/scene.ts";
 
 const key = { $secret: { env: "KEY" } };
@@ -138,7 +140,7 @@ describe("of an asset that can be read, plan compares what is shown", () => {
     const kind = kindNamed("Asset");
     const unit = kind?.units(view.manifests, view).units[0];
     if (kind === undefined || unit === undefined) throw new Error("There is no unit.");
-    return kind.diff(unit, { references: [], asset: { ...live, ...shown } }, view);
+    return inLists(kind.diff(unit, { references: [], asset: { ...live, ...shown } }, view));
   };
 
   test.each<[sentence: string, change: Partial<AssetSpec>, shown: Partial<LiveAsset>, binding: Binding, body: object | undefined]>([

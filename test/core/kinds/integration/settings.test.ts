@@ -1,4 +1,5 @@
 // Settings are requests only with the switch on, and otherwise manual steps.
+
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { LiveIntegration } from "../../../../src/core/base/model/live.ts";
@@ -7,6 +8,7 @@ import { integration } from "../../../../src/core/kinds/integration/index.ts";
 import type { Account } from "../../../../src/core/kinds/kind.ts";
 import { settings } from "../../../../src/core/kinds/lists.ts";
 import { accountViewOf, liveIntegration, requestsOf, resourceOf, type SmallAccount } from "../../../support/accounts/view.ts";
+import { inLists } from "../../../support/steps.ts";
 
 const details = { replicationFrequency: "60", cronExpression: null, baseTime: null, destinationSchema: "orders", agentId: null };
 const live = liveIntegration("8f1c", "Orders", "orders-pg", { ...details, onSchemaUpdate: "enableColumnChanges" });
@@ -19,7 +21,7 @@ function compared(manifests: readonly Manifest[], { shown = live, ...more }: Sma
   const view: Account = accountViewOf(manifests, { integrations: [shown], extended, ...more });
   const [unit] = integration.units(manifests.slice(0, 1), view).units;
   if (unit === undefined) throw new Error("no unit");
-  const found = integration.diff(unit, shown, view);
+  const found = inLists(integration.diff(unit, shown, view));
   return { ...found, items: found.items.filter(({ verb }) => verb !== "bind") };
 }
 

@@ -45,7 +45,7 @@ export const note: Kind<NoteUnit, LiveNote> = {
       const unit = { address: manifest.address, manifest: manifest as NoteUnit["manifest"] };
       return identity?.state === "found" ? { ...unit, liveId: identity.id } : unit;
     }),
-    ...{ blocked: [], deferred: [], problems: [] },
+    ...{ steps: [], problems: [] },
   }),
 
   diff({ address, manifest, liveId }, _live, account) {
@@ -56,14 +56,17 @@ export const note: Kind<NoteUnit, LiveNote> = {
     const change = { path: "/text", after: spec.text, risk: "neutral", cause: { place: locationIn(manifest, "/spec/text") } } as const;
     if (live === undefined) {
       const requests = [{ method: "POST", path: "/v1/notes", body: { name, text: spec.text } }] as const;
-      return { ...emptyDiff, items: [{ address, kind: "Note", verb: "create", naturalKey: { name }, changes: [change], requests }] };
+      return {
+        ...emptyDiff,
+        steps: [{ address, kind: "Note", verb: "create", standing: "ready", naturalKey: { name }, changes: [change], requests }],
+      };
     }
     const item: DraftItem = {
-      ...{ address, kind: "Note", verb: "update", liveId: live.id, liveName: live.name },
+      ...{ address, kind: "Note", verb: "update", standing: "ready", liveId: live.id, liveName: live.name },
       changes: [{ ...change, before: live.text }],
       requests: [{ method: "PATCH", path: urlPath(["v1", "notes", live.id]), body: { text: spec.text } }],
     };
-    return { ...emptyDiff, items: [...bindItem(manifest, live, account), ...(live.text === spec.text ? [] : [item])] };
+    return { ...emptyDiff, steps: [...bindItem(manifest, live, account), ...(live.text === spec.text ? [] : [item])] };
   },
 
   find: async ({ name }, reads) => (await reads.list(notes)).items.filter((live) => live.name === name).map(({ id }) => id),

@@ -15,6 +15,7 @@ import { ruleWarnings } from "../../../../src/core/kinds/schema-config/rules/rul
 import type { SchemaConfigUnit } from "../../../../src/core/kinds/schema-config/units.ts";
 import { withIdentities } from "../../../../src/core/kinds/select.ts";
 import { nothingElse } from "../../../support/accounts/view.ts";
+import { inLists, type Lists } from "../../../support/steps.ts";
 
 // Valid accounts and manifests for tests of schema configurations; each test changes one thing.
 
@@ -96,7 +97,7 @@ export interface Fleet {
 
 export interface Compared {
   readonly units: readonly SchemaConfigUnit[];
-  readonly found: readonly DiffResult[];
+  readonly found: readonly (Omit<DiffResult, "steps"> & Lists)[];
   /** "E_MISSING_NAME /spec/rules/0/match/table" of everything, in order. */
   readonly problems: readonly string[];
   readonly problemsInFull: readonly Problem[];
@@ -132,18 +133,18 @@ export function accountViewOf(manifests: readonly Manifest[], names: readonly st
 export function compareFleet({ manifests, live = { shop: shop() }, read, view: more, only = () => true }: Fleet): Compared {
   const account = { ...accountViewOf(manifests, Object.keys(live)), ...more };
   const view = withIdentities(account, account.identities);
-  const { units, problems, blocked, deferred } = schemaConfig.units(
+  const { units, problems, steps } = schemaConfig.units(
     manifests.filter(({ kind }) => kind === "SchemaConfig"),
     view,
   );
   const compared = units.filter(({ name }) => only(name));
-  const found = compared.map((unit) => schemaConfig.diff(unit, read ?? observed(live[unit.liveId]), view));
+  const found = compared.map((unit) => inLists(schemaConfig.diff(unit, read ?? observed(live[unit.liveId]), view)));
   // The kind's own tallies, passed back to it.
   const concluded = ruleWarnings(found.flatMap(({ tally }) => (tally === undefined ? [] : [tally as UnitTally])));
   const all = [...problems, ...found.flatMap((difference) => difference.problems), ...concluded];
   return {
     units: compared,
-    found: [...found, { ...emptyDiff, blocked, deferred }],
+    found: [...found, inLists({ ...emptyDiff, steps })],
     problems: all
       .map(({ code, place }) => `${code} ${place === undefined ? "" : `${place.file === "shops.yaml" ? "" : place.file}${place.pointer}`}`)
       .sort(),

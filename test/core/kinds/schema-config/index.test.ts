@@ -1,6 +1,8 @@
 // What concerns all integrations of a SchemaConfig is reported once.
+
 import { expect, test } from "vitest";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
+import { draftItems } from "../../../../src/core/base/model/plan.ts";
 import { compare } from "../../../../src/core/plan/compare.ts";
 import { comparingRun } from "../../../support/accounts/view.ts";
 import { accountViewOf, column, config, readsOf, schema, shop, table } from "./fleet.ts";
@@ -25,5 +27,5 @@ test("the engine reports conclusions over all integrations once, after the last"
   expect(differences.flatMap(({ problems }) => problems.map(({ code, place }) => `${code} ${place?.pointer}`))).toEqual([
     "W_NO_MATCH /spec/rules/1/match/table",
   ]);
-  expect(differences.flatMap(({ items }) => items.map(({ address }) => address))).toEqual(["Schemas/b"]);
+  expect(differences.flatMap(draftItems).map(({ address }) => address)).toEqual(["Schemas/b"]);
 });

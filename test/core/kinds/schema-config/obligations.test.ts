@@ -1,4 +1,5 @@
 // What became of the kept nodes of one integration: each row changes one thing of an account in which all of them hold.
+
 import { describe, expect, test } from "vitest";
 import { type KeptIntegration, type KeptTable, namesDigest } from "../../../../src/core/base/model/kept.ts";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
@@ -9,6 +10,7 @@ import { schemaConfig } from "../../../../src/core/kinds/schema-config/index.ts"
 import { obligationsOf, readableElsewhere } from "../../../../src/core/kinds/schema-config/obligations.ts";
 import type { SchemaConfigUnit } from "../../../../src/core/kinds/schema-config/units.ts";
 import { withIdentities } from "../../../../src/core/kinds/select.ts";
+import { inLists } from "../../../support/steps.ts";
 import { accountViewOf, column, config, schema, table } from "./fleet.ts";
 
 const hash = (...names: readonly string[]) => ({ match: { column: names }, set: { hashed: true } });
@@ -74,7 +76,7 @@ function judged({ live: tree = live, rules: now = rules, base, view = {} }: Chan
   const atBase =
     base === undefined ? undefined : { isNow: base === "same", schemas: () => (typeof base === "string" ? undefined : unitOf(base).unit) };
   const { unit, account } = unitOf(now, { base: atBase, ...view });
-  const found = obligationsOf(unit, { tree, account, before });
+  const found = inLists(obligationsOf(unit, { tree, account, before }));
   const all: readonly [NodePath, "hashed" | "disabled"][] = [
     [["public", "users", "email"], "hashed"],
     [["public", "users", "phone"], "hashed"],
@@ -280,7 +282,7 @@ describe("an obligation", () => {
     [{ phone: undefined, mobile: column() }, rules, { expected: true }],
   ])("has the value of the account, if it shows one: %#", (changed, now, values) => {
     const { unit, account } = unitOf(now);
-    const [{ expected, actual } = {}] = obligationsOf(unit, { tree: users(changed), account, before }).manual;
+    const [{ expected, actual } = {}] = inLists(obligationsOf(unit, { tree: users(changed), account, before })).manual;
     expect({ expected, ...(actual === undefined ? {} : { actual }) }).toEqual(values);
   });
 
@@ -303,7 +305,7 @@ describe("an obligation", () => {
       ["public", new Map([["users", [nodes("hashed", { columns: ["email"] }), nodes("disabled", { columns: ["email"] })]]])],
     ]);
     const { unit, account } = unitOf([]);
-    const { manual } = obligationsOf(unit, { tree: users({ email: column() }), account, before: { ...before, schemas: both } });
+    const { manual } = inLists(obligationsOf(unit, { tree: users({ email: column() }), account, before: { ...before, schemas: both } }));
     expect(manual.map(({ path }) => path)).toEqual(["/schemas/public/tables/users/columns/email/hashed"]);
   });
 });

@@ -1,8 +1,9 @@
 // A guard refuses above its limit, names what it counts, and is lifted by name only.
 import { describe, expect, test } from "vitest";
+import { waitingStep } from "../../../../src/core/base/model/draft-steps.ts";
 import type { PolicyFinding } from "../../../../src/core/base/model/findings.ts";
-import { defined } from "../../../../src/core/base/model/json/json.ts";
-import type { Deferred, DraftFacts, DraftItem, ReadyStep } from "../../../../src/core/base/model/plan.ts";
+import { defined, type JsonValue } from "../../../../src/core/base/model/json/json.ts";
+import type { DraftFacts, DraftItem, ReadyStep } from "../../../../src/core/base/model/plan.ts";
 import { type AllowEntry, defaultGuards } from "../../../../src/core/base/model/settings/config.ts";
 import { nameMatcher } from "../../../../src/core/kinds/patterns/names.ts";
 import { type Counted, checkGuards, type GuardInput } from "../../../../src/core/plan/checks/guards.ts";
@@ -15,7 +16,7 @@ const isNamed: GuardInput["isNamed"] = (pattern, address) => nameMatcher([patter
 
 /** Of a plan in which only the changes matter. */
 const nothingElse = {
-  ...{ manifests: [], deferred: [], findings: [], entries: [] },
+  ...{ manifests: [], waiting: [], findings: [], entries: [] },
   reviewedEntries: undefined,
   inScope: () => true,
   isNamed,
@@ -80,12 +81,7 @@ describe("guards", () => {
   const exposing = (count: number) => [draft("Schemas/x", "update", { exposedColumns: count })];
   const integration = (enabled: boolean) =>
     draft("Integration/i", "create", { requests: [{ method: "POST", path: "/v1/integrations", body: { enabled } }] });
-  const hashing = (desired: Deferred["desired"]): Deferred => ({
-    verb: "update",
-    address: "Schemas/i",
-    waitsFor: ["Integration/i"],
-    desired,
-  });
+  const hashing = (desired: JsonValue) => waitingStep({ verb: "update", address: "Schemas/i", waitsFor: ["Integration/i"], desired });
   const hashed = { schemas: { public: { tables: { t: { columns: { c: { hashed: true } } } } } } };
   const plain = resourceOf("Integration", "i", {});
 
@@ -171,26 +167,26 @@ describe("guards", () => {
     [
       "an exposure window that an entry lifts",
       [integration(true)],
-      { manifests: [plain], deferred: [hashing(hashed)], entries: [entry("exposureWindow", "Integration/*")] },
+      { manifests: [plain], waiting: [hashing(hashed)], entries: [entry("exposureWindow", "Integration/*")] },
       ["exposureWindow DPIA-41 2026-12-15"],
     ],
-    ["an exposure window", [integration(true)], { manifests: [plain], deferred: [hashing(hashed)] }, ["exposureWindow"]],
+    ["an exposure window", [integration(true)], { manifests: [plain], waiting: [hashing(hashed)] }, ["exposureWindow"]],
     [
       "no exposure window if the integration is created disabled",
       [integration(false)],
-      { manifests: [plain], deferred: [hashing(hashed)] },
+      { manifests: [plain], waiting: [hashing(hashed)] },
       [],
     ],
     [
       "no exposure window if nothing is protected",
       [integration(true)],
-      { manifests: [plain], deferred: [hashing({ schemas: { p: { enabled: true } } })] },
+      { manifests: [plain], waiting: [hashing({ schemas: { p: { enabled: true } } })] },
       [],
     ],
     [
       "an exposure window if the rest is disabled",
       [integration(true)],
-      { manifests: [plain], deferred: [hashing({ unmatched: { tables: "disable" } })] },
+      { manifests: [plain], waiting: [hashing({ unmatched: { tables: "disable" } })] },
       ["exposureWindow"],
     ],
     ["what someone changed in the account, in a strict review", outside, { isStrict: true }, ["outsideChanges 2"]],
@@ -240,7 +236,7 @@ describe("guards", () => {
         entries: [],
         isNamed,
       },
-      ...{ manifests: [], deferred: [], findings: [], reviewedEntries: undefined, inScope: () => true },
+      ...{ manifests: [], waiting: [], findings: [], reviewedEntries: undefined, inScope: () => true },
     });
     expect(found.guards.map((guard) => guard.message)).toEqual([message]);
   });
@@ -249,7 +245,7 @@ describe("guards", () => {
     const entries = [entry("maxCreates", "Asset/a*"), entry("maxCreates", "Asset/x*"), entry("policy")];
     const { unused } = checkGuards(readySteps(planOf({ items: creates(7) })), {
       ...{ limits: defaultGuards, isStrict: false, sizes: [], before: [], allowed: new Map(), entries, isNamed },
-      ...{ manifests: [], deferred: [], findings: [], reviewedEntries: undefined, inScope: () => true },
+      ...{ manifests: [], waiting: [], findings: [], reviewedEntries: undefined, inScope: () => true },
     });
     expect(unused).toEqual(entries.slice(1));
   });

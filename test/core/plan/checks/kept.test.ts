@@ -1,4 +1,5 @@
 // What is kept of integrations that no unit stands for: gone, created again, or not selected any more.
+
 import { expect, test } from "vitest";
 import { ServiceError } from "../../../../src/core/base/model/errors.ts";
 import type { KeptIntegration } from "../../../../src/core/base/model/kept.ts";
@@ -9,6 +10,7 @@ import type { Comparison, Found } from "../../../../src/core/plan/checks/check.t
 import { checkKept } from "../../../../src/core/plan/checks/kept.ts";
 import type { Reviewed } from "../../../../src/core/plan/origin.ts";
 import { accountViewOf, comparingRun, liveIntegration } from "../../../support/accounts/view.ts";
+import { fromLists, inLists } from "../../../support/steps.ts";
 import { column, readsOf, schema, table } from "../../kinds/schema-config/fleet.ts";
 
 const kept = (name: string): KeptIntegration => ({
@@ -50,7 +52,9 @@ async function judged({ live, trees = {}, view = {}, objects = [], blocked = [],
       throw new ServiceError("E_SERVICE_STATUS", "403", { method: "GET", path: "", sent: "answered" });
     },
   });
-  const differences = [{ ...emptyDiff, blocked: blocked.map((address) => ({ address, code: "E_GONE" as const, message: "" })) }];
+  const differences = [
+    { ...emptyDiff, ...fromLists({ blocked: blocked.map((address) => ({ address, code: "E_GONE" as const, message: "" })) }) },
+  ];
   const pairs = new Map((atBase ?? []).map((object) => [object, { unit: {} }]));
   // Nothing else of these is needed.
   const reviewed = (atBase && { pairs, isComplete: true, isNow: false }) as Reviewed | undefined;
@@ -58,8 +62,14 @@ async function judged({ live, trees = {}, view = {}, objects = [], blocked = [],
   const { end } = checkKept({ run: comparingRun(reads), account, reviewed });
   const { differences: found = [] } = (await end?.(comparison, { left: new Set(left) } as Partial<Found> as Found)) ?? {};
   return {
-    manual: found.flatMap(({ manual }) =>
-      manual.map(({ address, instruction, command, actual, obligation }) => ({ address, instruction, command, actual, obligation })),
+    manual: found.flatMap((one) =>
+      inLists(one).manual.map(({ address, instruction, command, actual, obligation }) => ({
+        address,
+        instruction,
+        command,
+        actual,
+        obligation,
+      })),
     ),
     ended: found.flatMap(({ kept: now }) => (now === undefined ? [] : [now.id])),
   };
