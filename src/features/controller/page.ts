@@ -191,10 +191,9 @@ export function accountPage(account: AccountRow, report: Plan | undefined): stri
   const state = stateOf(account);
   const [exposed, repaired] = causeParts([account]);
   const found = report === undefined ? [] : documentPage(report, { color: false, verbose: false }).parts;
-  const ways = found.find(({ id }) => id === "next")?.html ?? html``;
   const parts = [
     exposed,
-    { id: "do", title: "What to do", html: draw.blocks(commandsHtml(account), ways) },
+    { id: "do", title: "What to do", html: draw.blocks(commandsHtml(account), found.find(({ id }) => id === "next")?.html) },
     repaired,
     ...found.filter(({ id }) => id !== "next"),
   ];
@@ -213,7 +212,8 @@ export function accountPage(account: AccountRow, report: Plan | undefined): stri
 
 /** The commands that fix it, and where to run them. */
 function commandsHtml(account: AccountRow): Html {
-  const { target, mode, commit, exposed, error, locked } = account;
+  const { target, mode, commit, findings, error, locked } = account;
+  const canSend = findings.some(({ isExposed, isByHand }) => isExposed && isByHand !== true);
   const step = (text: string, line: string): HtmlContent => [text, draw.command(`dimsync ${line} -t ${shellWord(target)}`)];
   const where = commit !== null && html`, at commit ${code(commit.slice(0, 12))} or later`;
   return draw.blocks(
@@ -222,7 +222,7 @@ function commandsHtml(account: AccountRow): Html {
       [
         error === null ? [] : step("Find out why the check fails:", "doctor"),
         locked === null ? [] : step("End the lock, after which repairs and apply go on:", "records unlock"),
-        exposed > 0 ? step("Hash and switch off what should be, and send nothing else:", "apply --protect-only") : [],
+        canSend ? step("Hash and switch off what should be, and send nothing else:", "apply --protect-only") : [],
         step("See the state now, before the next check:", "drift"),
         locked === null && mode === "protect" ? step("Pause repairs:", "records lock --reason REASON") : [],
       ].filter((one) => !isEmpty(one)),

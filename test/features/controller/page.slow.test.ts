@@ -81,6 +81,8 @@ test("it says what is exposed, by whom, since when and what to do", async () => 
   );
   const account = await open(`${await siteOf(40)}/accounts/shop-0`);
   expect(await account.evaluate("document.body.innerText")).toContain("dimsync apply --protect-only -t shop-0");
+  const byHand = await open(`${await siteOf(40)}/accounts/shop-11`);
+  expect(await byHand.evaluate("document.body.innerText")).not.toContain("--protect-only");
 });
 
 test("the policy blocks a script that someone injects", async () => {
