@@ -24,7 +24,7 @@ interface Setting {
   /** Settings of one group change each other: a schedule. */
   readonly group?: "schedule";
   /** Whether a change moves the integration out of its protection, or its data to other readers: dimsync never sends it after the create. */
-  readonly isManual?: true;
+  readonly isByHand?: true;
   /** What to do in the service if no request changes it. `is`: the integration, as a sentence names it. */
   readonly byHand: (after: JsonValue, is: string) => string;
 }
@@ -36,7 +36,7 @@ const change =
 
 /** All settings: what `spec.settings` can have and a create takes. PATCH writes those that are not manual. */
 export const settings: Readonly<Record<keyof IntegrationSettings, Setting>> = {
-  name: { isListed: true, isManual: true, byHand: (after, is) => `Rename ${is} to ${JSON.stringify(after)} in the service` },
+  name: { isListed: true, isByHand: true, byHand: (after, is) => `Rename ${is} to ${JSON.stringify(after)} in the service` },
   paused: {
     isListed: true,
     inCreate: { name: "enabled", of: (paused) => paused !== true },
@@ -47,13 +47,13 @@ export const settings: Readonly<Record<keyof IntegrationSettings, Setting>> = {
   replicationFrequency: { ifAbsent: "manual", group: "schedule", byHand: change("replication frequency") },
   cronExpression: { ifAbsent: null, group: "schedule", byHand: change("cron expression") },
   baseTime: { ifAbsent: null, group: "schedule", byHand: change("base time") },
-  destinationSchema: { isManual: true, byHand: change("schema at the destination") },
+  destinationSchema: { isByHand: true, byHand: change("schema at the destination") },
   onSchemaUpdate: {
     risk: riskOfNewColumns,
     exposes: "new columns can be replicated, unhashed, before a plan sees them",
     byHand: change("behaviour for schema changes"),
   },
-  agentId: { ifAbsent: null, isManual: true, byHand: change("agent") },
+  agentId: { ifAbsent: null, isByHand: true, byHand: change("agent") },
 };
 
 /** Values of `onSchemaUpdate` that replicate nothing new. */

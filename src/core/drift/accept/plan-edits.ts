@@ -62,7 +62,7 @@ export function planEdits(report: Plan, { manifests, locate }: ProjectManifests)
     ...readySteps(report)
       .filter(({ verb }) => verb !== "bind")
       .flatMap((item) => ofItem(item, byAddress, context)),
-    ...stepsOf(report, "byHand").map((step) => ({ ...ofChange(step, firstChange(step)), edits: ofManual(step, byAddress) })),
+    ...stepsOf(report, "byHand").map((step) => ({ ...ofChange(step, firstChange(step)), edits: ofByHand(step, byAddress) })),
   ];
 }
 
@@ -201,7 +201,7 @@ function ofField(change: Change, manifest: Manifest): readonly PlannedEdit[] {
   return [{ how: "value", manifest, path: ["spec", ...fromPointer(path)], value }];
 }
 
-function ofManual(step: Step, byAddress: ReadonlyMap<Address, Manifest>): readonly PlannedEdit[] {
+function ofByHand(step: Step, byAddress: ReadonlyMap<Address, Manifest>): readonly PlannedEdit[] {
   const change = firstChange(step);
   const forbidden = forbiddenBy(change);
   if (forbidden !== undefined) return refused(forbidden);

@@ -76,8 +76,8 @@ export function settingChanges(
   const open = different.filter(({ path }) => !kept.some((one) => one.path === path));
   const isSent = maySend(account.extended, "PATCH /v1/integrations/{id}");
   const [sent, byHand] = [
-    open.filter(({ name }) => isSent && !settings[name].isManual),
-    open.filter(({ name }) => !isSent || settings[name].isManual),
+    open.filter(({ name }) => isSent && !settings[name].isByHand),
+    open.filter(({ name }) => !isSent || settings[name].isByHand),
   ];
   return [
     ...updateOf(manifest, live, {
@@ -148,7 +148,7 @@ export function settingByHand(
 ): { readonly step: string; readonly why: string } | undefined {
   const name = names.find((one) => path === `/${one}`);
   if (name === undefined) return undefined;
-  const why = settings[name].isManual
+  const why = settings[name].isByHand
     ? neverSent
     : `spec.expect is never sent. With service: { extended: true }, dimsync sends spec.settings.${name}.`;
   return { step: settings[name].byHand(after, integrationText(live)), why };
@@ -161,7 +161,7 @@ const neverSent =
 /** What to do by hand, and why no request does it. */
 function settingStep({ name, path, wanted, live: actual }: Compared, live: LiveIntegration, extended: Extended | undefined) {
   const byHand = settings[name].byHand(wanted, integrationText(live));
-  const why = settings[name].isManual ? neverSent : whyNotSent(extended, "PATCH /v1/integrations/{id}");
+  const why = settings[name].isByHand ? neverSent : whyNotSent(extended, "PATCH /v1/integrations/{id}");
   return { path, expected: wanted, actual, instruction: `${byHand}, or correct spec.settings.${name}: ${why}` };
 }
 

@@ -103,7 +103,7 @@ function ofGuard(finding: GuardFinding, kind: Document["kind"]): Annotation {
 const ofResult = (result: Result): readonly Annotation[] => [
   ...endedSteps(result).flatMap(ofOutcome),
   ...stepsOf(result, "held").map(ofHeld),
-  ...stepsOf(result, "byHand").map((step) => ofManual(step, [])),
+  ...stepsOf(result, "byHand").map((step) => ofByHand(step, [])),
 ];
 
 function ofPlan(plan: Plan): readonly Annotation[] {
@@ -116,7 +116,7 @@ function ofPlan(plan: Plan): readonly Annotation[] {
     ...blocked.filter((entry) => !isUnread(entry)).map((entry) => ofBlocked({ ...entry, names: entry.address, why: whyOf(entry) }, plan)),
     ...stepsOf(plan, "held").map(ofHeld),
     ...items.flatMap((item) => (kind === "DriftReport" ? ofDifference(item) : ofExposure(item))),
-    ...stepsOf(plan, "byHand").map((step) => ofManual(step, items)),
+    ...stepsOf(plan, "byHand").map((step) => ofByHand(step, items)),
     ...columnGroups(plan.findings.filter(({ rule }) => rule === "new-column")).map(ofNewColumn),
     ...plan.findings.filter(({ rule }) => rule === "never-reviewed").map(ofNeverReviewed),
     ...loosenedOf(plan).map(ofLoosened),
@@ -175,7 +175,7 @@ function ofHeld(held: Step): Annotation {
   };
 }
 
-function ofManual(step: Step, items: readonly ReadyStep[]): Annotation {
+function ofByHand(step: Step, items: readonly ReadyStep[]): Annotation {
   const { id, address, why } = step;
   const { path, before, after } = firstChange(step);
   const values = joinParts(

@@ -18,28 +18,28 @@ export const nextSection = (plan: Plan, { isResolved = false, links }: Pick<Rend
 
 function nextSteps(plan: Plan, links: DriftLinks | undefined): readonly Entry[] {
   const items = readySteps(plan);
-  const manual = stepsOf(plan, "byHand");
+  const byHand = stepsOf(plan, "byHand");
   const different = items.filter(({ verb }) => verb !== "bind");
-  const all = different.reduce((sum, item) => sum + Math.max(1, changeCount(item)), manual.length);
+  const all = different.reduce((sum, item) => sum + Math.max(1, changeCount(item)), byHand.length);
   const count = (origin: Origin): number =>
     different.reduce((sum, item) => sum + changeCount(item, (one) => one.origin === origin), 0) +
-    manual.filter((step) => firstChange(step).origin === origin).length;
+    byHand.filter((step) => firstChange(step).origin === origin).length;
   const [config, conflicts] = [count("config"), count("conflict")];
   // What the account lacks cannot be written into a manifest.
   const missing = different.filter(({ verb }) => verb === "create" || verb === "relate").length;
   return [
     ...(links === undefined ? (different.length === 0 ? [] : [revert]) : all === config ? [] : [revertBy(links)]),
-    ...(all === config || !canAccept(plan, different, manual) ? [] : [links === undefined ? accept : acceptBy(links, different)]),
+    ...(all === config || !canAccept(plan, different, byHand) ? [] : [links === undefined ? accept : acceptBy(links, different)]),
     ...(missing === 0 ? [] : [note(missingText(missing))]),
     ...(conflicts === 0 ? [] : [note(conflictText(conflicts))]),
     ...(config === 0 ? [] : [links === undefined ? note(configText(config)) : applyBy(links, config)]),
-    ...(manual.length === 0 ? [] : [note(`${counted(manual.length, "manual step")}: see Manual steps.`)]),
+    ...(byHand.length === 0 ? [] : [note(`${counted(byHand.length, "manual step")}: see Manual steps.`)]),
   ];
 }
 
 /** Whether `--resolve accept` can take any difference: not what is missing, what a policy of severity error forbids, and what someone must give up by name. */
-function canAccept(plan: Plan, different: readonly ReadyStep[], manual: readonly Step[]): boolean {
-  if (manual.some(({ obligation }) => obligation !== true)) return true;
+function canAccept(plan: Plan, different: readonly ReadyStep[], byHand: readonly Step[]): boolean {
+  if (byHand.some(({ obligation }) => obligation !== true)) return true;
   const forbidden = new Set(
     openFindings(plan).flatMap(({ severity, address, path }) => (severity === "error" ? [`${address} ${path}`] : [])),
   );

@@ -34,13 +34,13 @@ function sectionsOfKind(document: Document, options: RenderOptions): readonly Se
   const { kind } = document;
   const findings = [...otherProblems(problems, touches), ...policySections(policyFindings(document), kind)];
   const refused = [guards(shownGuards(document), kind), failedReads(problems)];
-  const steps = manual(stepsOf(document, "byHand"), kind);
+  const steps = byHand(stepsOf(document, "byHand"), kind);
   const notKept = notKeptSection(stepsOf(document, "notKept"));
   const held = heldSection(stepsOf(document, "held"));
-  const unseen = unverifiable(stepsOf(document, "unseen"));
+  const unshown = unseen(stepsOf(document, "unseen"));
   if (document.kind === "Result") {
     const outcomes = outcomesSection(endedSteps(document), verbose);
-    return [...refused, outcomes, ...findings, notKept, steps, held, unseen, ids(document, verbose)];
+    return [...refused, outcomes, ...findings, notKept, steps, held, unshown, ids(document, verbose)];
   }
   return [
     loosenedSection(loosenedOf(document), document),
@@ -54,8 +54,8 @@ function sectionsOfKind(document: Document, options: RenderOptions): readonly Se
     steps,
     blocked(document),
     held,
-    deferred(stepsOf(document, "waits")),
-    unverifiable(stepsOf(document, "unseen")),
+    waiting(stepsOf(document, "waits")),
+    unseen(stepsOf(document, "unseen")),
     ...(verbose ? [elsewhereSection(document)] : []),
     ...(verbose || document.exit.reasons.includes("unmanaged") ? [unmanagedSection(document)] : []),
   ];
@@ -147,7 +147,7 @@ const released = (all: readonly Finding[]): Section => ({
   notes: [["dimsync sends nothing; the account keeps them."]],
 });
 
-function manual(all: readonly Step[], kind: Plan["kind"] | "Result"): Section {
+function byHand(all: readonly Step[], kind: Plan["kind"] | "Result"): Section {
   const [live, desired] = kind === "DriftReport" ? ["live", "desired"] : ["is", "must be"];
   const values = ({ path, before, after }: Change): Line => {
     const is: Line = before === undefined ? [] : [live, value(valueAt(path, before))];
@@ -207,7 +207,7 @@ const onlyElsewhere = (target: string): Entry => ({
 });
 
 /** Entries that wait for an object that another item creates, with their desired state. */
-const deferred = (all: readonly Step[]): Section => ({
+const waiting = (all: readonly Step[]): Section => ({
   id: "deferred",
   title: "Deferred",
   count: all.length,
@@ -231,7 +231,7 @@ const waitsForLine = (waitsFor: readonly string[], liveId: string | undefined): 
         ...listLine(waitsFor, (address) => code(address), { one: "object" }),
       ];
 
-const unverifiable = (all: readonly Step[]): Section => ({
+const unseen = (all: readonly Step[]): Section => ({
   id: "unverifiable",
   title: "Unverifiable",
   count: all.length,
