@@ -95,7 +95,7 @@ test("a merge request, the merge, the night after, and an apply by hand", async 
       CI_DEFAULT_BRANCH: "main",
     });
     expect(notes).toMatchObject([
-      { body: expect.stringContaining("## `prod`: this pull request changes nothing; 1 change is not from this pull request") },
+      { body: expect.stringContaining("## `prod`: this merge request changes nothing; 1 change is not from this merge request") },
     ]);
     expect(readFileSync(join(checkout, "dimsync-plan.md"), "utf8")).toContain("## `prod`: ");
 
