@@ -315,7 +315,7 @@ test("a difference of one account is accepted for this target alone, although ot
   });
   const { edits } = await acceptDrift({ ...(await report()), severalTargets: true }, await load(), folder);
   expect(edits.map(({ diff }) => diff).join("")).toMatch(
-    /# Accepted from the account of prod: [\s\S]*metadata:\n\+ {2}name: fleet-shop-shard-02-prod\n\+ {2}targets: \[prod\]/u,
+    /# Accepted from the account of test: [\s\S]*metadata: \{ name: fleet-shop-shard-02-test, targets: \[test\] \}/u,
   );
 });
 
