@@ -1,4 +1,4 @@
-import type { Address, EarlierCreate, NaturalKey } from "../base/model/address.ts";
+import { type Address, type EarlierCreate, kindOf, type NaturalKey } from "../base/model/address.ts";
 import { isFailedCreation, readOr, ServiceError } from "../base/model/errors.ts";
 import { defined } from "../base/model/json/json.ts";
 import { keptById, nothingKept } from "../base/model/kept.ts";
@@ -71,8 +71,22 @@ export async function observe(run: Run, earlier: Recovered): Promise<Account> {
       ...account.problems,
       ...unknownIntegrations(project, account, hasErrors ? [] : [...comparable, ...policies]),
       ...lostManifests(project, run.records()),
+      ...otherAccount(account, run.records()),
     ],
   };
+}
+
+/** So many integrations are not deleted at once. */
+const fewestGone = 3;
+
+/** None of the recorded integrations is there, and others are: the key belongs to another account, which must get none of these rules. */
+function otherAccount(account: Pick<Account, "list" | "unreadLists">, { bindings }: Pick<RecordsState, "bindings">): readonly Problem[] {
+  if (account.unreadLists.has(integrations)) return [];
+  const { byId } = account.list(integrations);
+  const ids = [...bindings].flatMap(([address, { id }]) => (kindOf(address) === kindNames.integration ? [id] : []));
+  if (ids.length < fewestGone || byId.size === 0 || ids.some((id) => byId.has(id))) return [];
+  const message = `The account has none of the ${ids.length} integrations that the records know, but ${byId.size} others, so it is probably not the account of this target. Nothing is sent. Compare baseUrl and the API key of the target. If they are right, run dimsync unbind for each integration that is gone.`;
+  return [{ code: "E_GONE", severity: "error", message }];
 }
 
 /** The same account by the manifests at the base. Undefined if there is no base, or if nothing is compared. */

@@ -108,3 +108,44 @@ describe("a failed read never causes a create", () => {
     expect(at.writes()).toEqual([integration]);
   });
 });
+
+describe("the account of another key", () => {
+  const fleet = ["Orders", "Billing", "shop-shard-01"].map(
+    (name) => `apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: ${name.toLowerCase()} }\nspec: { match: { name: ${name} } }\n`,
+  );
+  const rule = `apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: all }\nspec: { integrations: { names: ["*"] }, rules: [{ match: { column: "*email*" }, set: { hashed: true } }] }\n`;
+  const applied = async (): Promise<Scene> => {
+    const at = await scene([...fleet, rule].join("---\n"));
+    expect((await at.apply()).code).toBe(0);
+    return at;
+  };
+  const renumber = ({ service }: Scene, most: number): void =>
+    service.mutate((state) => {
+      for (const one of state.integrations.slice(0, most)) Object.assign(one, { id: `other-${one.id}`, name: `Other ${one.name}` });
+      for (const one of state.integrations)
+        for (const schema of Object.values(one.schemas))
+          for (const table of Object.values(schema.tables))
+            for (const [name, column] of Object.entries(table.columns)) if (name.includes("email")) column.hashed = false;
+    });
+
+  it("gets no rule, and the plan says why", async () => {
+    const at = await applied();
+    renumber(at, 4);
+    const before = at.writes().length;
+    const { code, stderr } = await at.apply();
+    expect([code, at.writes().length], stderr).toEqual([1, before]);
+    expect((await at.plan()).plan.findings).toContainEqual(
+      expect.objectContaining({
+        rule: "E_GONE",
+        severity: "error",
+        message: expect.stringContaining("none of the 3 integrations that the records know"),
+      }),
+    );
+  });
+
+  it("is not suspected while one integration is there", async () => {
+    const at = await applied();
+    renumber(at, 2);
+    expect((await at.plan()).plan.findings.filter(({ severity, rule: one }) => severity === "error" && one === "E_GONE")).toEqual([]);
+  });
+});
