@@ -517,6 +517,16 @@ test("what is given up is said in whole sentences", async () => {
   ]);
 });
 
+test("a resource that a tag does not list any more has its name in the account", async () => {
+  const { plan } = await review(
+    { ...start, "manifests/tag.yaml": tag("  taggedBy: u-3\n  resources: [{ integration: { id: 8f1c } }]\n") },
+    { "manifests/tag.yaml": tag("  taggedBy: u-3\n") },
+  );
+  expect(plan.findings.flatMap(({ rule, address, message }) => (rule === "released" ? [[address, message]] : []))).toEqual([
+    ["Tag/pii#8f1c", "The manifest does not list Orders any more. dimsync sends nothing; it keeps the tag."],
+  ]);
+});
+
 const guardsOf = (plan: Plan): readonly string[] =>
   guardFindings(plan).map(({ rule, guard: { limit, actual, allowed } }) =>
     [rule, `${actual}/${limit}`, ...(allowed === undefined ? [] : ["lifted"])].join(" "),
