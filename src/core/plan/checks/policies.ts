@@ -36,6 +36,7 @@ import type { PlanOptions, Run } from "../run.ts";
 import { everything } from "../scope.ts";
 import type { Asked, Check, CheckInput, ComparedPair, SeenIntegration } from "./check.ts";
 import { exemptionProblems, exemptionUse } from "./exemptions.ts";
+import { policyNames } from "./policy-names.ts";
 
 /** What policies have found so far. */
 interface Collected {
@@ -43,6 +44,7 @@ interface Collected {
   /** For which the service returned no columns: "public.users of orders". */
   readonly tables: string[];
   readonly exemptions: ReturnType<typeof exemptionUse>;
+  readonly names: ReturnType<typeof policyNames>;
   /** Ids of integrations that need no further check: checked, gone, or still being discovered. */
   readonly done: Set<string>;
 }
@@ -58,6 +60,7 @@ export function checkPolicies({ run, account }: CheckInput): Check {
     findings: [...expiredRules(ruleManifests(account), today, locate)],
     tables: [],
     exemptions: exemptionUse(policies, locate),
+    names: policyNames(policies),
     done: new Set(),
   };
   const policyRun: PolicyRun = {
@@ -83,13 +86,19 @@ export function checkPolicies({ run, account }: CheckInput): Check {
         skipped: skipped(policyRun),
       });
       const isWhole = run.kind === "Plan" && run.scope === everything && options.protectOnly !== true && isKnown;
-      const unused = isWhole && invalid.length + notEvaluated.length === 0 ? collected.exemptions.unused() : undefined;
+      const isEvaluated = isWhole && invalid.length + notEvaluated.length === 0;
+      const unused = isEvaluated ? collected.exemptions.unused() : undefined;
       return {
         findings: sorted(collected.findings)
           .filter(({ state }) => isKnown || state !== "fixed")
           .map((finding) => (refuses(finding, run) ? { ...finding, refuses: "policy" } : finding)),
         exemptions: collected.exemptions.used(),
-        problems: [...invalid, ...exemptionProblems(policiesIn(account.manifests), today, unused), ...notEvaluated],
+        problems: [
+          ...invalid,
+          ...exemptionProblems(policiesIn(account.manifests), today, unused),
+          ...(isEvaluated ? collected.names.problems() : []),
+          ...notEvaluated,
+        ],
       };
     },
   };
@@ -128,6 +137,7 @@ function askPolicies(policies: PolicyRun, seen: SeenIntegration): Asked | undefi
     options,
     end() {
       const { findings, exempt, covering, tablesWithoutColumns } = end();
+      collected.names.add(target);
       const [integration = ""] = target.names;
       for (const finding of findings) collected.findings.push(finding);
       collected.exemptions.add(target.address, exempt, covering);

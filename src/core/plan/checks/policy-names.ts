@@ -1,0 +1,73 @@
+import { type Manifest, type PolicySpec, problemIn } from "../../base/model/manifest.ts";
+import { getOrAdd } from "../../base/model/maps.ts";
+import type { Problem } from "../../base/model/problem.ts";
+import { levelNames } from "../../base/model/schema-tree.ts";
+import { didYouMean } from "../../base/text/suggest.ts";
+import type { PolicyTarget } from "../../columns/policies/index.ts";
+import { integrationMatcher } from "../../kinds/index.ts";
+
+/** A literal name in `when` of a policy. */
+interface Written {
+  readonly policy: Manifest<PolicySpec>;
+  readonly selects: ReturnType<typeof integrationMatcher>;
+  readonly depth: number;
+  readonly name: string;
+  readonly pointer: string;
+  readonly isEqual: (other: string) => boolean;
+}
+
+/** How many names of a level are compared for a suggestion. */
+const maxCandidates = 5_000;
+
+/** Collects the literal names in policies that nothing has: such a policy checks less than it says. Globs can be for what does not exist yet. */
+export function policyNames(policies: readonly Manifest<PolicySpec>[]) {
+  const missing = new Set(policies.flatMap(literals));
+  const known = new Map<number, Set<string>>();
+  const checked = new Set<Written["policy"]>();
+  const see = (asked: readonly Written[], depth: number, name: string): void => {
+    const names = getOrAdd(known, depth, () => new Set<string>());
+    if (names.size < maxCandidates) names.add(name);
+    for (const one of asked) if (one.depth === depth && one.isEqual(name)) missing.delete(one);
+  };
+  return {
+    add({ live, ...integration }: Pick<PolicyTarget, "live" | "names" | "labels">): void {
+      const asked = [...missing].filter(({ selects }) => selects(integration));
+      if (asked.length === 0) return;
+      for (const { policy } of asked) checked.add(policy);
+      const hasColumns = asked.some(({ depth }) => depth === 2);
+      for (const [schema, { tables }] of Object.entries(live)) {
+        see(asked, 0, schema);
+        for (const [table, { columns }] of Object.entries(tables)) {
+          see(asked, 1, table);
+          if (!hasColumns) continue;
+          // A table whose columns were not read may have any of them.
+          if (columns === undefined) for (const one of asked) if (one.depth === 2) missing.delete(one);
+          for (const column of Object.keys(columns ?? {})) see(asked, 2, column);
+        }
+      }
+    },
+    problems: (): readonly Problem[] =>
+      [...missing].flatMap(({ policy, depth, name, pointer }): readonly Problem[] => {
+        if (!checked.has(policy)) return [];
+        const level = levelNames[depth] ?? "";
+        const message = `No ${level} in the integrations that ${policy.address} checks has the name ${JSON.stringify(name)}.${didYouMean(name, known.get(depth) ?? [])} Correct it. If it may not exist yet, write a glob, such as ${JSON.stringify(`${name}*`)}.`;
+        return [problemIn(policy, pointer, { code: "W_NO_MATCH", severity: "warning", message })];
+      }),
+  };
+}
+
+function literals(policy: Manifest<PolicySpec>): readonly Written[] {
+  const { integration, ...levels } = policy.spec.when ?? {};
+  const selects = integrationMatcher(integration);
+  return (["schema", "table", "column"] as const).flatMap((level, depth) => {
+    const { name, ignoreCase = false } = levels[level] ?? {};
+    const written = typeof name === "string" ? [{ name, at: "" }] : (name ?? []).map((one, index) => ({ name: one, at: `/${index}` }));
+    const fold = (text: string): string => (ignoreCase ? text.normalize().toLowerCase() : text.normalize());
+    return written
+      .filter((one) => !/[*?[\]{}!\\]/u.test(one.name))
+      .map((one) => ({
+        ...{ policy, selects, depth, name: one.name, pointer: `/spec/when/${level}/name${one.at}` },
+        isEqual: (other: string) => fold(other) === fold(one.name),
+      }));
+  });
+}
