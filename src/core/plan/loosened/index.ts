@@ -136,9 +136,10 @@ function unreadFiles({ base: { unread, settings, unknownLabels = [] } }: Review)
 const releasedDraft = ({ address, name, columns }: Released): Draft => ({
   code: "released",
   subject: visible(address),
-  message: address.includes("#")
-    ? `The manifest does not list ${visible(name)} any more. dimsync sends nothing; it keeps the tag.`
-    : `It is not managed any more${columns === 0 ? "" : `, with ${counted(columns, "column")}`}. dimsync sends nothing; the account keeps it.`,
+  message:
+    name === undefined
+      ? `It is not managed any more${columns === 0 ? "" : `, with ${counted(columns, "column")}`}. dimsync sends nothing; the account keeps it.`
+      : `The manifest does not list ${visible(name)} any more. dimsync sends nothing; it keeps the tag.`,
   at: "base",
   columns,
 });

@@ -1,4 +1,4 @@
-import { type Address, byText, parseAddress } from "../../base/model/address.ts";
+import { type Address, byText } from "../../base/model/address.ts";
 import { readOr } from "../../base/model/errors.ts";
 import type { Account, Pair, Unit } from "../../kinds/index.ts";
 import { kindNames, lists } from "../../kinds/index.ts";
@@ -9,8 +9,8 @@ import { pairsByObject, type Reviewed } from "../origin.ts";
 export interface Released {
   /** Address at the base. Integration/NAME also stands for its schemas, and Tag/NAME#ID for the relation to a resource. */
   readonly address: Address;
-  /** Live name. */
-  readonly name: string;
+  /** Live name of a resource that a tag does not list any more. */
+  readonly name?: string;
   /** Number of columns that the base manifests covered. */
   readonly columns: number;
 }
@@ -39,7 +39,7 @@ export async function releasedObjects({ run, account, reviewed: base, comparison
     const { address } = one.unit;
     const key = keyOf(one);
     // Its schemas come after the integration.
-    if (!found.has(key)) found.set(key, { address, name: nameOf(one, base), columns: 0 });
+    if (!found.has(key)) found.set(key, { address, columns: 0 });
   }
   // A SchemaConfig for many integrations can still cover some of the columns.
   const current = found.size === 0 ? undefined : pairsByObject(account);
@@ -83,9 +83,6 @@ const keyOf = ({ kind, unit: { liveId = "" } }: Pair): string =>
 
 const managedColumns = async ({ kind, unit }: Pair, live: unknown, view: Account): Promise<number> =>
   kind.diff(unit, live, view).size?.managedColumns ?? 0;
-
-const nameOf = ({ unit: { liveId = "", address } }: Pair, { account }: Reviewed): string =>
-  nameOfLive(liveId, account) ?? parseAddress(address)?.name ?? "";
 
 const nameOfLive = (id: string, account: Account): string | undefined =>
   lists.map((list) => account.list(list).byId.get(id)?.name).find((name) => name !== undefined);
