@@ -181,9 +181,7 @@ async function hasKey(context: CiContext): Promise<boolean> {
   return projects.some(({ settings }) => isSet(settings.apiKey?.$secret.env));
 }
 
-/** What decides which secrets a run reads, and where it sends them, by the name of the member in dimsync.yaml. */
-type Reach = Readonly<Record<(typeof memberNames)[number], string>>;
-
+/** What decides which secrets a run reads, and where it sends them, in dimsync.yaml. */
 const memberNames = ["baseUrl", "apiKey", "records", "notify"] as const;
 
 /**
@@ -194,7 +192,10 @@ async function targetChange(project: Project, commit: string): Promise<Problem |
   const now = reachOf(project.settings);
   // Without a usable config there is no such target at the commit.
   const before = await atBase(project, commit, (there) => orUnusable(loadSettings(there).then(reachOf)));
-  const changed = before === undefined ? ["it is new, or its configuration was not valid before"] : differences(before, now);
+  const changed =
+    before === undefined
+      ? ["it is new, or its configuration was not valid before"]
+      : memberNames.filter((_, index) => before[index] !== now[index]);
   return changed.length === 0 ? undefined : problemOf(project, changed);
 }
 
@@ -208,13 +209,8 @@ async function orUnusable<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-const reachOf = ({ baseUrl, apiKey, records, notify }: Project["settings"]): Reach =>
-  mapValues({ baseUrl, apiKey: apiKey ?? null, records, notify: notify ?? null }, (value) => canonicalJson(value as JsonValue));
-
-const mapValues = <K extends string, T, U>(record: Readonly<Record<K, T>>, map: (value: T) => U): Readonly<Record<K, U>> =>
-  Object.fromEntries(Object.entries<T>(record).map(([key, value]) => [key, map(value)])) as Record<K, U>; // fromEntries loses the keys
-
-const differences = (before: Reach, now: Reach): readonly string[] => memberNames.filter((name) => before[name] !== now[name]);
+const reachOf = (settings: Project["settings"]): readonly string[] =>
+  memberNames.map((name) => canonicalJson((settings[name] ?? null) as JsonValue)); // parts of dimsync.yaml are JSON
 
 function problemOf({ settings: { target }, configFile, options: { cwd } }: Project, changed: readonly string[]): Problem {
   const member = changed.find((one) => memberNames.some((name) => name === one)) ?? "";

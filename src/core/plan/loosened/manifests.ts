@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../base/model/json/json.ts";
-import { locationIn, type Manifest, type PolicyExemption, type PolicySpec, type SchemaRule } from "../../base/model/manifest.ts";
+import { locationIn, type Manifest, type PolicyExemption, type PolicySpec } from "../../base/model/manifest.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { severities } from "../../base/text/signs.ts";
 import { isValidOn, policiesIn } from "../../columns/policies/index.ts";
@@ -94,25 +94,20 @@ const scopeText = ({ integration, schema, table, column }: PolicyExemption): str
 /** Rules that ignore what they match. */
 export function ignoringRules({ base, head }: Pick<Review, "base" | "head">): readonly Draft[] {
   const ignoring = (manifests: readonly Manifest[]) =>
-    manifests.flatMap((manifest) => {
-      if (!isSchemaConfig(manifest) && !isRuleSet(manifest)) return [];
-      const rules: readonly SchemaRule[] = manifest.spec.rules ?? [];
-      return rules.flatMap((rule, index) =>
-        "match" in rule && rule.ignore === true ? [{ manifest, index, text: canonicalJson([manifest.address, rule.match]) }] : [],
+    manifests
+      .filter((manifest) => isSchemaConfig(manifest) || isRuleSet(manifest))
+      .flatMap((manifest) =>
+        (manifest.spec.rules ?? []).flatMap((rule, index) =>
+          "match" in rule && rule.ignore === true ? [{ manifest, index, text: canonicalJson([manifest.address, rule.match]) }] : [],
+        ),
       );
-    });
   const known = new Set(ignoring(base.manifests).map(({ text }) => text));
-  return ignoring(head.manifests).flatMap(({ manifest, index, text }): readonly Draft[] =>
-    known.has(text)
-      ? []
-      : [
-          {
-            code: "ignore-added",
-            subject: manifest.address,
-            message: `Rule ${index + 1} ignores what it matches: it is neither managed nor reported as drift.`,
-            at: "head",
-            place: locationIn(manifest, `/spec/rules/${index}`),
-          },
-        ],
-  );
+  const added = ignoring(head.manifests).filter(({ text }) => !known.has(text));
+  return added.map(({ manifest, index }) => ({
+    code: "ignore-added",
+    subject: manifest.address,
+    message: `Rule ${index + 1} ignores what it matches: it is neither managed nor reported as drift.`,
+    at: "head",
+    place: locationIn(manifest, `/spec/rules/${index}`),
+  }));
 }

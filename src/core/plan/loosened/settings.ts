@@ -26,12 +26,8 @@ export function loosenedSettings({ base, head, today }: Review): readonly Draft[
   const [before, now] = [base.settings, head.settings];
   return [
     ...loosenedGuards(before, now),
-    ...addedEntries(before.allow, now.allow)
-      .filter(({ until: last }) => last >= today)
-      .map(allowAdded),
-    ...addedEntries(before.ignore, now.ignore)
-      .filter(({ until: last }) => last === undefined || last >= today)
-      .map(ignoreAdded),
+    ...addedEntries(before.allow, now.allow, today).map(allowAdded),
+    ...addedEntries(before.ignore, now.ignore, today).map(ignoreAdded),
     ...managedLess(before, now),
     ...fewerFiles({ base, head }),
   ];
@@ -57,11 +53,12 @@ function placeOfGuard(guard: keyof Guards, before: Settings, now: Settings): Pic
   return atHead === undefined && atBase !== undefined ? { at: "base", place: atBase } : { at: "head", place: atHead ?? now.place };
 }
 
-/** The entries of now that the base does not have, or has with an earlier end. */
-function addedEntries<E extends AllowEntry | IgnoreEntry>(before: readonly E[], now: readonly E[]): readonly E[] {
+/** The entries of now that have not ended and that the base does not have, or has with an earlier end. */
+function addedEntries<E extends AllowEntry | IgnoreEntry>(before: readonly E[], now: readonly E[], today: string): readonly E[] {
   const textOf = ({ place: _, reason: __, until: ___, ...entry }: E): string => canonicalJson(entry);
   const endOf = (entry: E): string => entry.until ?? "9999";
-  return now.filter((entry) => !before.some((other) => textOf(other) === textOf(entry) && endOf(other) >= endOf(entry)));
+  const isCovered = (entry: E): boolean => before.some((other) => textOf(other) === textOf(entry) && endOf(other) >= endOf(entry));
+  return now.filter((entry) => endOf(entry) >= today && !isCovered(entry));
 }
 
 const allowAdded = ({ guard, address, reason, until: last, place }: AllowEntry): Draft => ({
@@ -81,30 +78,31 @@ const ignoreAdded = ({ address, path, reason, until: last, place }: IgnoreEntry)
 });
 
 function managedLess(before: Settings, now: Settings): readonly Draft[] {
-  const { target } = now;
-  const ofTarget = `target ${visible(target)}`;
-  const less = (isLess: boolean, subject: string, message: string, path: readonly string[]): readonly Draft[] =>
-    isLess ? [{ code: "managed-less", subject, message, at: "base", place: below(before.place, path) }] : [];
-  return [
-    ...less(
+  const target = `target ${visible(now.target)}`;
+  const ofTarget = ["targets", now.target];
+  const rows: readonly (readonly [isLess: boolean, path: readonly string[], subject: string, message: string])[] = [
+    [
       before.protected && !now.protected,
-      ofTarget,
+      [...ofTarget, "protected"],
+      target,
       "It is not protected any more: apply accepts plans that were not saved and reviewed.",
-      ["targets", target, "protected"],
-    ),
-    ...less(
+    ],
+    [
       before.review === "strict" && now.review !== "strict",
+      ["review"],
       "review",
       "strict at the base, report now. Until this is merged, the plan is checked with the value of the base.",
-      ["review"],
-    ),
-    ...less(
+    ],
+    [
       before.catalogFile !== undefined && now.catalogFile === undefined,
-      ofTarget,
+      [...ofTarget, "catalog"],
+      target,
       "It has no catalog any more, so new columns are not reviewed.",
-      ["targets", target, "catalog"],
-    ),
+    ],
   ];
+  return rows.flatMap(([isLess, path, subject, message]) =>
+    isLess ? [{ code: "managed-less", subject, message, at: "base", place: below(before.place, path) }] : [],
+  );
 }
 
 function fewerFiles({ base, head }: Pick<Review, "base" | "head">): readonly Draft[] {
