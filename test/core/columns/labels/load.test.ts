@@ -124,6 +124,12 @@ describe("files that a Classification names", () => {
     ["one that is truncated", { "m/c.yaml": from(dbt), "dbt/manifest.json": "{" }, "m/c.yaml:6:26 E_DBT_MANIFEST", /is not complete JSON/u],
     ["a CSV file that does not exist", { "m/c.yaml": from(csv) }, "m/c.yaml:6:22 E_LABEL_CSV", /^register\.csv does not exist\./u],
     [
+      "a CSV file outside the project",
+      { "m/c.yaml": from(csv.replace("register.csv", "/etc/passwd")) },
+      "m/c.yaml:6:22 E_PATH_OUTSIDE",
+      /^\/etc\/passwd is not in /u,
+    ],
+    [
       "a row without a label, at its line",
       { "m/c.yaml": from(csv), "register.csv": "schema,table,column,label\na,b,c,\n" },
       "register.csv:2:1 E_LABEL_CSV",
