@@ -118,7 +118,7 @@ function placed(entry: Annotation, touches: AnnotationOptions["touches"]): reado
 
 const mostMessages = 3;
 
-/** Findings of one rule at one line as one, with their messages. Those without a line stay as they are. */
+/** Findings of one rule at one line as one, with their messages. Those without a line are there once. */
 function onePerLine(entries: readonly Annotation[]): readonly Annotation[] {
   const isAtLine = ({ file }: Annotation): boolean => file !== undefined;
   const groups = grouped(errorsFirst(entries.filter(isAtLine)), ({ rule, file, line }) => JSON.stringify([rule, file, line]));
@@ -129,7 +129,12 @@ function onePerLine(entries: readonly Annotation[]): readonly Annotation[] {
     const more = [...messages.slice(0, mostMessages), ...(left > 0 ? [`… ${moreOf(left, "message")}.`] : [])];
     return { ...first, more: [...more, ...(first.more ?? [])] };
   });
-  return [...merged, ...entries.filter((entry) => !isAtLine(entry))];
+  // Targets that share a manifest have the same ones here, too.
+  const others = grouped(
+    entries.filter((entry) => !isAtLine(entry)),
+    ({ rule, message }) => JSON.stringify([rule, message]),
+  );
+  return [...merged, ...others.map(([first]) => first)];
 }
 
 function annotation({ rule, title, severity, message, more = [], file, line, column }: Annotation, prefix: string): string {

@@ -164,6 +164,15 @@ test("one annotation for each line and code, new findings before existing ones, 
   expect(placesOf(renderers.github(plan({ findings: [...existing, ...info] }), plain)), "no room for existing ones").toHaveLength(10);
 });
 
+test("what two targets have in common is annotated once, also without a line", () => {
+  const found = { rule: "E_CONFLICTING_CONFIGS", severity: "error", summary: "Conflict", message: "Equal priority." } as const;
+  const log = renderGithub(
+    ["dev", "prod"].map((target) => plan({ target, findings: [found] })),
+    plain,
+  );
+  expect(commandsIn(log).filter(({ name }) => annotationNames.has(name))).toHaveLength(1);
+});
+
 test("no annotation at a line that the pull request does not touch, unless a guard refuses because of it", () => {
   const touches = (file: string, line: number | undefined) => file === "a.yaml" && line === 1;
   const [warning, error] = (["warning", "error"] as const).map((severity) => ({
