@@ -24,6 +24,8 @@ export interface Weather {
   odd?: string;
   /** The name in the list entry of this integration cannot be read. */
   unreadable?: string;
+  /** How the service shows the schemas of this integration: one member of a column has another type, a name is there twice, or maps lack their entries. */
+  distorts?: { readonly id: string; readonly as: keyof typeof distortions };
   /** The list has a draft without source and destination. */
   draft?: boolean;
   /** The key may not read this integration: what the service answers, and whether the list shows it. */
@@ -128,6 +130,17 @@ export async function withLife<T>(
   }
 }
 
+/** What becomes of a response with schemas. */
+export const distortions = {
+  odd: (body: string) => body.replaceAll('"hashed":false', '"hashed":"false"'),
+  repeated: (body: string) => body.replaceAll('"email":{', '"email":{"enabled":true,"hashed":true},"email":{'),
+  withoutTables: (body: string) => without(body, "tables"),
+  withoutColumns: (body: string) => without(body, "columns"),
+};
+
+const without = (body: string, member: string): string =>
+  JSON.stringify(JSON.parse(body), (name, value: unknown) => (name === member ? (body.length % 2 === 0 ? {} : undefined) : value));
+
 function answering(weather: Weather, forward: (method: string, path: string, body?: string) => Promise<Answer>) {
   const stale = new Map<string, { readonly before: Answer; left: number }>();
   return async (method: string, url: string, body: string): Promise<Answer> => {
@@ -154,6 +167,8 @@ function answering(weather: Weather, forward: (method: string, path: string, bod
     const late = method === "GET" ? stale.get(path) : undefined;
     if (late !== undefined && late.left-- > 0) return late.before;
     const answered = await forward(method, url, body);
+    if (method === "GET" && path.endsWith("/schemas") && weather.distorts?.id === id)
+      return { ...answered, body: distortions[weather.distorts?.as ?? "odd"](answered.body) };
     return path === "/v1/integrations" && method === "GET" ? { ...answered, body: listed(answered.body, weather) } : answered;
   };
 }

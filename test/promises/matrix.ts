@@ -231,6 +231,10 @@ const events: Readonly<Record<string, Event>> = {
   "a neighbour is refused": ({ weather }, { id }) => void Object.assign(weather, { refuses: id }),
   "a member of an entry is odd": ({ weather }, { id }) => void Object.assign(weather, { odd: id }),
   "an entry is unreadable": ({ weather }, { id }) => void Object.assign(weather, { unreadable: id }),
+  "a table is unreadable": ({ weather }, { id, n }) =>
+    void Object.assign(weather, { distorts: { id, as: n % 2 === 0 ? "odd" : "repeated" } }),
+  "a schema shows no tables, or a table no columns": ({ weather }, { id, n }) =>
+    void Object.assign(weather, { distorts: { id, as: n % 2 === 0 ? "withoutTables" : "withoutColumns" } }),
   "there is a draft": ({ weather }) => void Object.assign(weather, { draft: true }),
   "the key may not read it": ({ weather }, { id }) => void Object.assign(weather, { hidden: { id, status: 403, isListed: false } }),
   "the key gets a 404 for it": ({ weather }, { id, n }) =>
@@ -250,7 +254,7 @@ const events: Readonly<Record<string, Event>> = {
   },
   "the file of labels loses the phone": ({ relabel }) => relabel(labelsOf(["email"])),
   "the service is well again": ({ weather }) => {
-    for (const name of ["odd", "unreadable", "draft", "hidden"] as const) delete weather[name];
+    for (const name of ["odd", "unreadable", "distorts", "draft", "hidden"] as const) delete weather[name];
   },
 };
 

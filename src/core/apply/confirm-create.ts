@@ -63,7 +63,7 @@ const severalMatches = (matches: readonly string[]): string =>
 
 async function foundAs<Live>(id: string, { kind: { list }, run, remember }: Started<Live>): Promise<Confirmation> {
   const live = list === undefined ? undefined : await readIfPossible(() => run.writer.reads.one(list, id));
-  if (list !== undefined && live !== undefined) remember(list, live);
+  if (list !== undefined) remember(list, live ?? list.inCreation?.(id) ?? { id, name: undefined });
   return { state: "found", id };
 }
 

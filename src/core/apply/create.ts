@@ -171,8 +171,10 @@ async function created<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promi
   const candidates = idsIn(answer);
   const [first] = candidates;
   const accepted = `The service accepted the create with ${answerText(answer)}`;
-  if (first === undefined || (answer.status === 202 && (await isHiding(sent, first)))) {
-    const why = `${accepted}, ${first === undefined ? "without an id" : "and GET of the id in its response returns 404"}.`;
+  // The id in an answer with 202 can be that of a job.
+  const isOfJob = answer.status === 202 && kind.list === undefined;
+  if (first === undefined || (isOfJob && !(await isShown(sent, first)))) {
+    const why = `${accepted}, ${first === undefined ? "without an id" : `and no read shows an object with the id ${first} of its response: it can be the id of a job`}.`;
     return conclude(sent, await confirmCreate(sent, [], why), why);
   }
   // The first record of the id: without it, an asset can't be found again.
@@ -187,7 +189,6 @@ async function created<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promi
     return { ...(await recordBinding(sent, first, "created")), outcome: "failed", code: "E_CREATION_FAILED", message: confirmed.why };
   const why = answer.status === 202 ? `${accepted}. ${confirmed.why}` : confirmed.why;
   const found = await confirmCreate(sent, candidates, why);
-  // The id in an answer with 202 can be that of a job.
   const isCertain = dataIdIn(answer) !== undefined && answer.status !== 202;
   if (found.state === "found" || found.alike > 1 || !isCertain) return conclude(sent, found, why);
   // An id that was answered is never unknown.
@@ -195,17 +196,16 @@ async function created<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promi
   return { ...(await recordBinding(sent, first, "created")), message: `${confirmed.why} The id of the response is recorded.` };
 }
 
-/** Whether the service can show an object of a kind without a list, and does not show this id for `settleSeconds`. */
-async function isHiding<Live>({ step: { kind, run } }: SentCreate<Live>, id: string): Promise<boolean> {
+/** Whether a read of one object shows this id within `settleSeconds`. False if the service has no such read. */
+async function isShown<Live>({ step: { kind, run } }: SentCreate<Live>, id: string): Promise<boolean> {
   const { one } = kind.liveView ?? {};
   const { reads } = run.writer;
-  if (kind.list !== undefined || one === undefined) return false;
   for (const pauseMs of pausesFor(run.project.settings.client.settleMs)) {
     if (pauseMs > 0) await run.clock.sleep(pauseMs, run.signal);
-    const isFound = (await readIfPossible(() => one.read(id, reads))) !== undefined;
-    if (isFound || (one.call !== undefined && reads.offers?.(one.call) !== true)) return false;
+    if ((await readIfPossible(async () => one?.read(id, reads))) !== undefined) return true;
+    if (one === undefined || (one.call !== undefined && reads.offers?.(one.call) !== true)) return false;
   }
-  return true;
+  return false;
 }
 
 function dataIdIn({ data }: WriteAnswer): string | undefined {

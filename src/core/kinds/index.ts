@@ -100,6 +100,7 @@ export {
   unknownColumns,
   unreviewedIn,
   whereLabelsAre,
+  wholeSchemas,
   withColumns,
   withoutAlike,
 } from "./schemas.ts";

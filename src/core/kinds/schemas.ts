@@ -12,7 +12,7 @@ export { isFixed, leavingOut } from "./schema-config/not-kept.ts";
 export { readableElsewhere } from "./schema-config/obligations.ts";
 export { declaredPriorityProblems } from "./schema-config/priorities.ts";
 export { type LostChange, type LostNode, layersOf, lostNodes, withoutAlike } from "./schema-config/protection.ts";
-export { readSchemas, withColumns } from "./schema-config/read.ts";
+export { readSchemas, wholeSchemas, withColumns } from "./schema-config/read.ts";
 export type { RuleCache } from "./schema-config/rules/rule-cache.ts";
 export { ruleSetsIn, spliceRules } from "./schema-config/rules/rule-sets.ts";
 export {

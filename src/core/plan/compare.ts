@@ -9,7 +9,7 @@ import { type DraftItem, type DraftStep, isDraftItem, stepsOf } from "../base/mo
 import { isError } from "../base/model/problem.ts";
 import { turn } from "../base/model/runtime/clock.ts";
 import type { Account, DiffResult, Kind, Pair, ReadNeeds, Unit } from "../kinds/index.ts";
-import { emptyDiff, integrations, kinds, lists, scan, tablesToRead, unknownColumns, withColumns } from "../kinds/index.ts";
+import { emptyDiff, integrations, kinds, lists, scan, tablesToRead, unknownColumns, wholeSchemas, withColumns } from "../kinds/index.ts";
 import type { Check, CheckInput, ComparedPair, Comparison, SeenIntegration } from "./checks/check.ts";
 import { creationFailed, failedRead } from "./observe.ts";
 import { objectOf, schemasAtBase, withOrigin } from "./origin.ts";
@@ -140,7 +140,8 @@ async function comparePair({ kind, unit }: Pair, { run, account, reviewed, check
     show({ kind, unit, live, difference: found }, checks);
     if (isEqual(all)) return { kind, found, isEqual: true };
     const isTraced = reviewed !== undefined || account.isDrift;
-    return { kind, found: isTraced ? withOrigin(found, { kind, unit, live }, reviewed) : found };
+    const failed = all.steps.some(({ why }) => why?.code === "E_READ_FAILED");
+    return { kind, found: isTraced ? withOrigin(found, { kind, unit, live }, reviewed) : found, failed };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     if (isFailedCreation(error)) {
@@ -176,7 +177,7 @@ function seeOthers(seen: ReadonlySet<string>, { run, checks, needs }: Pick<Pairs
   const limit = pLimit(run.project.settings.client.concurrency);
   const see = async ({ id, address }: Pick<SeenIntegration, "id" | "address">, { columns }: Check): Promise<Compared> => {
     try {
-      const read = (await run.reads.schemas(id))?.tree;
+      const read = await wholeSchemas(run.reads, id);
       const needed = columns?.(id);
       const tables = read === undefined || needed === undefined ? [] : tablesToRead(undefined, read, needed);
       needs.claimColumns(id, tables.length);

@@ -24,6 +24,7 @@ import {
   schemaConfig,
   switchedOffBy,
   tablesToRead,
+  wholeSchemas,
   withColumns,
 } from "../kinds/index.ts";
 import { observeAccount } from "./observe.ts";
@@ -75,7 +76,7 @@ export async function explainNode(run: Run, address: Address, path: NodePath): P
 
 async function explainUnit(unit: SchemaConfigUnit, { reads, account, needs }: ObservedConfigs, path: NodePath): Promise<Explained> {
   const id = unit.liveId;
-  const tree = existing(unit, (await reads.schemas(id))?.tree);
+  const tree = existing(unit, await wholeSchemas(reads, id));
   const explained = unknownTable(tree, path);
   needs.claimColumns(id, explained.length);
   // A plan reads the columns of all these tables. They decide nothing about this node.

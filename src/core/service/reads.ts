@@ -17,8 +17,8 @@ import { isInCreation, readNow, readOr, ServiceError } from "../base/model/error
 import { type ExtendedCall, isNotOffered } from "../base/model/extended.ts";
 import { defined, isObject, type JsonValue, memberAt, own } from "../base/model/json/json.ts";
 import { urlPath } from "../base/model/json/pointer.ts";
-import type { AuditEntry } from "../base/model/live.ts";
-import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry, WriteDecoder } from "../base/model/service.ts";
+import type { AuditEntry, LiveSchemas } from "../base/model/live.ts";
+import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry, UnreadTable, WriteDecoder } from "../base/model/service.ts";
 import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
 import { isGone, isUnknownPath, type ServiceRefusal } from "./refusal.ts";
 import type { SendRequest, ServiceCall } from "./request.ts";
@@ -98,12 +98,23 @@ export function createReads(exchange: SendRequest, worked: Worked, extended: Map
     async schemas(id) {
       const path = urlPath(["v1", "integrations", id, "schemas"]);
       const where = whereOf(path);
+      const unread: UnreadTable[] = [];
+      const isInTable = ([data, schemas, schema, tables, table]: readonly string[], failure: ServiceError): boolean =>
+        data === "data" &&
+        schemas === "schemas" &&
+        schema !== undefined &&
+        tables === "tables" &&
+        table !== undefined &&
+        unread.push({ path: [schema, table], failure }) > 0;
       const value = await readOr(
-        () => exchange({ method: "GET", path, read: ({ body }) => readUnique(body, where) }),
+        () => exchange({ method: "GET", path, read: ({ body }) => readUnique(body, where, isInTable) }),
         (failure) => failure,
       );
-      if (!(value instanceof ServiceError))
-        return hasNoSchemas(value) ? { tree: {} } : { tree: decodeSchemas(opened(value, where).data.value, where) };
+      if (!(value instanceof ServiceError)) {
+        if (hasNoSchemas(value)) return { tree: {} };
+        const tree = decodeSchemas(opened(value, where).data.value, where, unread);
+        return { tree: withoutMembers(tree, unread), ...(unread.length === 0 ? {} : { unread }) };
+      }
       if (isInCreation(value) || value.serviceCode === noSchemaConfig) return { tree: {}, notYet: value.reason };
       if (value.status !== 404) throw value;
       const exists = await getOne(urlPath(["v1", "integrations", id]), () => true);
@@ -131,6 +142,12 @@ const isObjectGone = (refusal: ServiceRefusal): boolean => isGone(refusal) && !i
 
 const noSchemaConfig = "NotFound_SchemaConfig";
 const noIntegration = "NotFound_Integration";
+
+function withoutMembers(tree: LiveSchemas, tables: readonly UnreadTable[]): LiveSchemas {
+  // What was decoded can be changed: nothing else uses it yet.
+  for (const { path } of tables) Object.assign(tree[path[0]]?.tables ?? {}, { [path[1]]: {} });
+  return tree;
+}
 
 /** `data: null` and `schemas: null` are answers of an integration whose schemas are not discovered yet. */
 function hasNoSchemas(response: JsonValue): boolean {

@@ -1,8 +1,9 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { parse as parseLossless } from "lossless-json";
 import { type AnsweredCall, malformed } from "../base/model/decode.ts";
+import type { ServiceError } from "../base/model/errors.ts";
 import { isObject, type JsonValue, memberAt, own } from "../base/model/json/json.ts";
-import { DeepNesting, type ParsedResponse, parseResponse, repeatedName } from "../base/model/json/parse.ts";
+import { DeepNesting, type ParsedResponse, parseResponse, repeatedNames } from "../base/model/json/parse.ts";
 import { toPointer } from "../base/model/json/pointer.ts";
 import type { WriteAnswer } from "../base/model/service.ts";
 import { RefusedInBody, refusalDespiteStatus } from "./refusal.ts";
@@ -13,11 +14,20 @@ import { RefusedInBody, refusalDespiteStatus } from "./refusal.ts";
  */
 export const readJson = (body: Buffer, where: AnsweredCall): JsonValue => accepted(body, where).value;
 
-/** The same for one object, in which a name that is there twice would hide a value. @throws ServiceError E_MALFORMED_ANSWER, too */
-export function readUnique(body: Buffer, where: AnsweredCall): JsonValue {
+/**
+ * The same for one object, in which a name that is there twice would hide a value. `isLeftOut`: whether the caller leaves out what has the
+ * name. @throws ServiceError E_MALFORMED_ANSWER, too
+ */
+export function readUnique(
+  body: Buffer,
+  where: AnsweredCall,
+  isLeftOut: (names: readonly string[], failure: ServiceError) => boolean = () => false,
+): JsonValue {
   const response = accepted(body, where);
-  const names = repeatedName(response);
-  if (names !== undefined) throw malformed(where, toPointer(names), "is there twice");
+  for (const names of repeatedNames(response)) {
+    const failure = malformed(where, toPointer(names), "is there twice");
+    if (!isLeftOut(names, failure)) throw failure;
+  }
   return response.value;
 }
 

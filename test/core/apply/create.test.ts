@@ -2,7 +2,7 @@
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { openBindings } from "../../../src/core/records/folder/bindings.ts";
 import { thisHolder } from "../../../src/core/records/process-identity.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
@@ -68,6 +68,21 @@ it("a create that is refused is not looked for afterwards", async () => {
   expect([code, Object.values(endings(result))]).toEqual([4, ["failed E_SERVICE_STATUS"]]);
   expect(at.service.requests.at(-1)?.method).toBe("POST");
 });
+
+test.each([403, 404, 425])(
+  "an integration that only the list shows is new, also while reads of it are answered with %d",
+  async (status) => {
+    const rules =
+      "metadata: { name: returns }\nspec: { integration: returns, rules: [{ match: { column: '*email*' }, set: { hashed: true } }] }";
+    const at = await scene(together(integrationManifest("returns"), `\napiVersion: dimsync/v1\nkind: SchemaConfig\n${rules}\n`), {
+      service: { faults: [1, 2, 3, 4].map((nth) => `GET /v1/integrations/[0-9a-f]{8}(/|$)@${nth}=status:${status}`) },
+      config: { client: { settleSeconds: 1, schemaWaitSeconds: 20, retries: 0, timeoutSeconds: 600 } },
+      meddle: ({ method }, answer) => (method === "POST" ? { code: "created" } : answer),
+    });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)]).toEqual([0, { "create Integration/returns": "recovered", "update Schemas/returns": "done" }]);
+  },
+);
 
 describe("a create whose response is lost", () => {
   it("while someone creates the same object: unknown, with both ids, and never a third one", async () => {

@@ -4,6 +4,7 @@ import { ServiceError } from "../../../src/core/base/model/errors.ts";
 import { own } from "../../../src/core/base/model/json/json.ts";
 import type { Listing } from "../../../src/core/base/model/service.ts";
 import { assets, integrations, tags, users } from "../../../src/core/kinds/lists.ts";
+import { wholeSchemas } from "../../../src/core/kinds/schemas.ts";
 import { json, serve } from "../../support/loopback.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
 
@@ -18,14 +19,18 @@ const integration = {
 };
 const hostile = ["__proto__", "constructor", "a/b", "a.b", "100%", "..", ".", " x ", "ü", "a%2Fb", "?q=1#f"];
 
-test("schemas in which a name is there twice are refused at its path, because the first value would be hidden", async () => {
+test("a table in which a name is there twice is unread, because the first value would be hidden", async () => {
   const columns = '{"email": {"hashed": false}, "id": {}, "email": {"hashed": true}}';
-  const schemas = `{"public": {"tables": {"users": {"enabled": true, "columns": ${columns}}}}}`;
+  const schemas = `{"public": {"tables": {"users": {"enabled": true, "columns": ${columns}}, "logs": {"enabled": true}}}}`;
   const service = await serve(({ url }, response) =>
     json(response, url?.endsWith("/schemas") ? `{"data": {"schemas": ${schemas}}}` : `{"data": {"columns": ${columns}}}`),
   );
   const client = clientFor(service.url);
-  expect((await failureOf(client.schemas("8f1c"))).message).toContain("/data/schemas/public/tables/users/columns/email is there twice");
+  const { tree, unread = [] } = (await client.schemas("8f1c")) ?? { tree: {} };
+  expect(tree).toEqual({ public: { tables: { users: {}, logs: { enabled: true } } } });
+  expect(unread.map(({ path, failure }) => [path, failure.message])).toEqual([
+    [["public", "users"], expect.stringContaining("/data/schemas/public/tables/users/columns/email is there twice")],
+  ]);
   expect((await failureOf(client.columns("8f1c", "public", "users"))).message).toContain("/data/columns/email is there twice");
 });
 
@@ -161,7 +166,7 @@ describe("responses that violate the interface are refused with the pointer", ()
     const calls = {
       tags: () => firstUnread(client.list(tags)),
       integrations: () => firstUnread(client.list(integrations)),
-      schemas: () => client.schemas("i"),
+      schemas: () => wholeSchemas(client, "i"),
       tag: () => client.one(tags, "t"),
       auditLogs: () => client.auditLogs({}),
     };

@@ -1,4 +1,5 @@
 import type { ResponsePart } from "./decode.ts";
+import type { ServiceError } from "./errors.ts";
 import type { ExtendedCall } from "./extended.ts";
 import type { JsonObject, JsonValue } from "./json/json.ts";
 import type { AuditEntry, LiveColumn, LiveSchemas } from "./live.ts";
@@ -75,6 +76,13 @@ export interface SchemasRead {
   readonly tree: LiveSchemas;
   /** A sentence that says why the service has none yet; then the tree is empty. */
   readonly notYet?: string;
+  /** Tables that cannot be read. The tree has them without members. */
+  readonly unread?: readonly UnreadTable[];
+}
+
+export interface UnreadTable {
+  readonly path: readonly [schema: string, table: string];
+  readonly failure: ServiceError;
 }
 
 /** docs/service-interface.md#audit-log; dates are ISO 8601, `startAt` inclusive, `endAt` exclusive. */

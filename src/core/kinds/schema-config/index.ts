@@ -175,6 +175,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
       ...(isRefused || changes.length === 0 ? [] : [updateItem(unit, { live, evaluation, account, changes })]),
       ...unmetSteps(unit, evaluation.unmet),
       ...(obligations?.steps ?? []),
+      ...unreadTables(unit, live),
       ...unknownColumns(address, live.withoutColumns),
       ...unshownValues(address, { exposing: evaluation.unshown, sentBefore }),
       ...notKept.map(notKeptStep),
@@ -278,6 +279,15 @@ function grouped(changes: readonly NodeChange[]): readonly ChangeGroup<DraftFact
     all.add(path, key, facts);
   }
   return all.changes();
+}
+
+/** Tables that cannot be read: the others are compared without them. */
+function unreadTables({ address }: SchemaConfigUnit, { unread = [] }: ObservedSchemas): DiffResult["steps"] {
+  const [first] = unread;
+  if (first === undefined) return [];
+  const names = [...new Set(unread.map(({ path }) => nodeText(path)))].sort();
+  const message = `${andMore(names, "table", { shown: 5 })} cannot be read, so ${names.length === 1 ? "its" : "their"} columns are not compared or protected. ${first.failure.message}`;
+  return [blockedStep({ address, code: "E_READ_FAILED", message })];
 }
 
 /** Tables whose columns a rule, literal entry or policy needs and the service does not return. */

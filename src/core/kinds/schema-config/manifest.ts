@@ -3,6 +3,7 @@ import type { LiveSchemas } from "../../base/model/live.ts";
 import { walk } from "../../base/model/schema-tree.ts";
 import type { LiveView, ManifestKind } from "../kind.ts";
 import { kindNames } from "../manifests.ts";
+import { wholeSchemas } from "./read.ts";
 
 // What reading a SchemaConfig or a RuleSet needs to know.
 
@@ -30,7 +31,7 @@ export const isLabel = (path: readonly (string | number)[]): boolean => path.at(
 export const ruleSet: ManifestKind = { name: kindNames.ruleSet, references: () => [], readOnlyField: readOnlyNodeField };
 
 export const liveView: LiveView = {
-  one: { read: async (id, reads) => (await reads.schemas(id))?.tree },
+  one: { read: (id, reads) => wholeSchemas(reads, id) },
   idOf: kindNames.integration,
   columns: ["schema", "table", "column", "enabled", "hashed", "isPrimaryKey", "syncMode", "cursorField", "nameInDestination"],
   rows: columnRows,

@@ -112,11 +112,12 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
     const { schema, table, column } = nodesAt(tree, path);
     const what = `${nodes.as} since ${nodes.since.slice(0, 10)}`;
     const node = path.length === 1 ? schema : path.length === 2 ? table : column;
-    if (path.length === 3 && table !== undefined && table.columns === undefined)
+    const unshown = unshownAbove(path, { schema, table });
+    if (unshown !== undefined)
       return isGivenUp(path, nodes)
         ? "ended"
         : {
-            instruction: `The service shows no columns of ${nodeText(path.slice(0, 2))}, so it is not known whether ${path[2]} is still unreadable (${what}). Have the service discover the schema again, or give it up:`,
+            instruction: `The service shows no ${unshown}, so it is not known whether ${nodeText(path)} is still unreadable (${what}). Have the service discover the schema again, or give it up:`,
           };
     if (node !== undefined) {
       // The selector's own finding counts its columns.
@@ -136,6 +137,12 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
       : `${names.length === 1 ? `${names[0]} may have replaced it and is` : `one of ${andMore(names, "name", { shown: 5 })} may have replaced it; they are`} readable`;
     return { instruction: `${goneAt} is gone${it} (${what}), and ${found}. Add a rule for what is new, or give it up:` };
   };
+}
+
+/** The tables or columns of a live node above this one, if the service shows none of them: then they are not gone. */
+function unshownAbove(path: NodePath, { schema, table }: Pick<ReturnType<typeof nodesAt>, "schema" | "table">): string | undefined {
+  if (path.length > 1 && schema !== undefined && Object.keys(schema.tables).length === 0) return `tables of ${path[0]}`;
+  return path.length > 2 && table !== undefined && table.columns === undefined ? `columns of ${nodeText(path.slice(0, 2))}` : undefined;
 }
 
 /** Whether manifests keep the node, or a node above it. It need not be live. */
@@ -267,11 +274,11 @@ export function readableElsewhere(before: KeptIntegration, tree: LiveSchemas): r
           const path = nodePath(schema, table, column);
           const live = nodesAt(tree, path);
           const node = path.length === 1 ? live.schema : path.length === 2 ? live.table : live.column;
-          // A column that the service does not show may be readable.
-          const isUnknown = live.table !== undefined && live.table.columns === undefined;
+          // What the service does not show may be readable.
+          const isUnknown = unshownAbove(path, live) !== undefined;
           if (node === undefined && !isUnknown) for (const name of replacements(path, nodes).names) found.add(name);
           const at = [live.schema, ...(table === undefined ? [] : [live.table])];
-          const isOpen = at.every((node) => node !== undefined && isEnabled(node));
+          const isOpen = at.every((node) => (node === undefined ? isUnknown : isEnabled(node)));
           const isShut = column !== undefined && !isUnknown && (live.column === undefined || !isReadable(live.column));
           if (isOpen && !isShut) found.add(nodeText(path));
         }

@@ -3,7 +3,7 @@ import type { LiveSchemas, LiveTable } from "../../base/model/live.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
 import { nodePointer } from "../../base/model/nodes.ts";
 import { nodesAt, type TablePath } from "../../base/model/schema-tree.ts";
-import type { Reads } from "../../base/model/service.ts";
+import type { Reads, SchemasRead } from "../../base/model/service.ts";
 import { tablesWithoutColumns } from "./coverage.ts";
 
 /** The schemas of one integration as they were read. */
@@ -17,6 +17,7 @@ export interface ObservedSchemas {
   readonly apart?: ReadonlySet<LiveTable>;
   /** Why the service has no schemas of the integration yet; then the tree is empty. */
   readonly notYet?: string;
+  readonly unread?: SchemasRead["unread"];
 }
 
 /** A tree for which no columns were read table by table. */
@@ -30,8 +31,19 @@ export async function readWithColumns(
 ): Promise<ObservedSchemas | undefined> {
   const read = await reads.schemas(id);
   if (read === undefined) return undefined;
-  const { tree, notYet } = read;
-  return notYet === undefined ? withColumns({ id, tree }, tables(tree), reads) : { ...observedAt(tree), notYet };
+  const { tree, notYet, unread = [] } = read;
+  if (notYet !== undefined) return { ...observedAt(tree), notYet };
+  if (unread.length === 0) return withColumns({ id, tree }, tables(tree), reads);
+  const left = new Set(unread.map(({ path }) => nodePointer(path)));
+  const readable = tables(tree).filter((path) => !left.has(nodePointer(path)));
+  return { ...(await withColumns({ id, tree }, readable, reads)), unread };
+}
+
+/** The schemas of an integration, if all their tables can be read. Undefined: the integration is gone. @throws ServiceError */
+export async function wholeSchemas(reads: Reads, id: string): Promise<LiveSchemas | undefined> {
+  const read = await reads.schemas(id);
+  for (const { failure } of read?.unread ?? []) throw failure;
+  return read?.tree;
 }
 
 /** Reads the columns of some tables with one request each, and adds them to the tree. */
@@ -79,9 +91,9 @@ export async function readSchemas(
   id: string,
   further: (live: LiveSchemas) => readonly TablePath[] = () => [],
 ): Promise<LiveSchemas | undefined> {
-  const read = await readWithColumns(reads, id, (live) => {
-    const others = new Set(further(live).map((path) => nodePointer(path)));
-    return tablesWithoutColumns(live, ({ path, now }) => now.replicated !== false || others.has(nodePointer(path)));
-  });
-  return read?.tree;
+  const tree = await wholeSchemas(reads, id);
+  if (tree === undefined) return undefined;
+  const others = new Set(further(tree).map((path) => nodePointer(path)));
+  const tables = tablesWithoutColumns(tree, ({ path, now }) => now.replicated !== false || others.has(nodePointer(path)));
+  return (await withColumns({ id, tree }, tables, reads)).tree;
 }

@@ -1,7 +1,9 @@
 import type { AnsweredCall } from "../../base/model/decode.ts";
 import { memberOf, objectOf, optionalFlagOf, optionalTextOf, type ResponsePart } from "../../base/model/decode.ts";
+import { readNow } from "../../base/model/errors.ts";
 import { defined, emptyRecord, isObject } from "../../base/model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../base/model/live.ts";
+import type { UnreadTable } from "../../base/model/service.ts";
 
 /*
  * A schema map can have a hundred thousand columns, and nearly always it already has the form of the
@@ -15,46 +17,57 @@ import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../base/
 /** A map of the tree during decoding: it can be changed, and its entries are unknown. The model's types differ in both, hence the casts. */
 type Tree = Record<string, unknown>;
 
+/** Undefined: a table that cannot be read refuses the response. */
+type Unread = UnreadTable[] | undefined;
+
 /**
- * `data.schemas` of GET and PATCH schemas. Changes `data` in place.
+ * `data.schemas` of GET and PATCH schemas. Changes `data` in place. Adds the tables that cannot be read to `unread`.
  * @throws ServiceError E_MALFORMED_ANSWER
  */
-export const decodeSchemas = (data: unknown, where: AnsweredCall): LiveSchemas =>
-  decodeSchemaMap(memberOf({ value: data, where, above: "/data" }, "schemas"));
-
-/** The map by schema name. Changes it in place. @throws ServiceError E_MALFORMED_ANSWER */
-function decodeSchemaMap(part: ResponsePart): LiveSchemas {
-  const { where } = part;
+export function decodeSchemas(data: unknown, where: AnsweredCall, unread?: Unread): LiveSchemas {
+  const part = memberOf({ value: data, where, above: "/data" }, "schemas");
   const schemas = treeOf(part);
   for (const name of Object.keys(schemas)) {
     const value = schemas[name];
     const entry = { value, where, above: part, name };
     const schema = isPlainSchema(value) ? value : repairSchema(entry);
     if (schema !== value) schemas[name] = schema;
-    decodeTables({ value: schema.tables, where, above: entry, name: "tables" });
+    decodeTables({ value: schema.tables, where, above: entry, name: "tables" }, name, unread);
   }
   // Every node below has been checked or replaced.
   return schemas as LiveSchemas;
 }
 
-function decodeTables(part: ResponsePart): void {
+function decodeTables(part: ResponsePart, schema: string, unread: Unread): void {
   const tables = part.value as Tree;
   for (const name of Object.keys(tables)) {
     const value = tables[name];
-    const entry = { value, where: part.where, above: part, name };
-    const table = isPlainTable(value) ? value : repairTable(entry);
+    const table = readNow(
+      () => decodeTable({ value, where: part.where, above: part, name }),
+      (failure) => {
+        if (unread === undefined) throw failure;
+        unread.push({ path: [schema, name], failure });
+        return {};
+      },
+    );
     if (table !== value) tables[name] = table;
-    if (table.columns !== undefined) decodeColumnMap({ value: table.columns, where: part.where, above: entry, name: "columns" });
   }
 }
 
+function decodeTable(part: ResponsePart): LiveTable {
+  const { value, where } = part;
+  const table = isPlainTable(value) ? value : repairTable(part);
+  if (table.columns !== undefined) decodeColumnMap({ value: table.columns, where, above: part, name: "columns" });
+  return table;
+}
+
 /**
- * `data.columns` of GET columns. Changes `data` in place.
+ * `data.columns` of GET columns, undefined if it has none. Changes `data` in place.
  * @throws ServiceError E_MALFORMED_ANSWER
  */
-export function decodeColumns(data: unknown, where: AnsweredCall): Readonly<Record<string, LiveColumn>> {
+export function decodeColumns(data: unknown, where: AnsweredCall): LiveTable["columns"] {
   const columns = memberOf({ value: data, where, above: "/data" }, "columns");
-  objectOf(columns);
+  if (isEmpty(objectOf(columns))) return undefined;
   decodeColumnMap(columns);
   // Every column has been checked or replaced.
   return columns.value as Record<string, LiveColumn>;
@@ -83,7 +96,7 @@ function isPlainTable(value: unknown): value is LiveTable {
     typeof value["nameInDestination"] === "string" &&
     typeof value["syncMode"] === "string" &&
     (typeof cursorField === "string" || (cursorField === undefined && value["cursor_field"] === undefined)) &&
-    (columns === undefined || isObject(columns))
+    (columns === undefined || (isObject(columns) && !isEmpty(columns)))
   );
 }
 
@@ -120,8 +133,8 @@ function repairTable(part: ResponsePart): LiveTable {
       cursorField: textUnder(part, "cursorField", "cursor_field"),
     }),
     ...(isAbsent(settings) ? {} : { enabledPatchSettings: settings.value }),
-    // The columns themselves are decoded by the caller. Absent or null: unknown.
-    ...(isAbsent(columns) ? {} : { columns: treeOf(columns) as NonNullable<LiveTable["columns"]> }),
+    // The columns themselves are decoded by the caller. Absent, null or without entries: unknown.
+    ...(isAbsent(columns) || isEmpty(objectOf(columns)) ? {} : { columns: treeOf(columns) as NonNullable<LiveTable["columns"]> }),
   };
 }
 
@@ -136,6 +149,12 @@ function repairColumn(part: ResponsePart): LiveColumn {
 
 function textUnder(part: ResponsePart, camel: string, snake: string): string | undefined {
   return optionalTextOf(present(memberOf(part, camel), memberOf(part, snake)));
+}
+
+/** A table without columns is one whose columns are not known. */
+function isEmpty(map: object): boolean {
+  for (const _ in map) return false;
+  return true;
 }
 
 const isAbsent = ({ value }: ResponsePart): boolean => value === undefined || value === null;

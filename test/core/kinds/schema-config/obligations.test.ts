@@ -183,7 +183,12 @@ describe("an obligation", () => {
     [
       "a table shows no columns",
       { live: { ...live, public: schema({ users: table(undefined), logs }) } },
-      [/shows no columns of public\.users, so it is not known whether email is still unreadable/u, /phone/u, /ssn/u],
+      [/shows no columns of public\.users, so it is not known whether public\.users\.email is still unreadable/u, /phone/u, /ssn/u],
+    ],
+    [
+      "a schema shows no tables",
+      { live: { ...live, public: schema({}) } },
+      [/shows no tables of public, so it is not known whether public\.users\.email/u, /phone/u, /ssn/u, /public\.logs/u],
     ],
     [
       "a schema is gone, and the new one has a table of unknown columns",

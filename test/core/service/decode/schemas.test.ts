@@ -81,9 +81,9 @@ describe("both forms are decoded to one, entry by entry", () => {
       { s: { nameInDestination: "s", enabled: false } },
       { s: { nameInDestination: "s", enabled: false, tables: {} } },
     ],
-    "empty columns are known to be empty": [
+    "columns without entries are unknown": [
       { s: { nameInDestination: "s", enabled: true, tables: { t: { ...camelTable, columns: {} } } } },
-      { s: { nameInDestination: "s", enabled: true, tables: { t: { ...camelTable, columns: {} } } } },
+      { s: { nameInDestination: "s", enabled: true, tables: { t: { nameInDestination: "t", enabled: true, syncMode: "incremental" } } } },
     ],
     "a column in snake_case": [
       {

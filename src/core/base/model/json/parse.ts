@@ -73,13 +73,13 @@ function hasDeepBrackets(bytes: Buffer): boolean {
 const [quote, backslash, openList, closeList, openMap, closeMap] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * The names down to the first one that a map of the text has twice, of which JSON.parse keeps the last; undefined if there is none. They are
- * only compared if the text has more colons than the value has names.
+ * The names down to each one that a map of the text has again, of which JSON.parse keeps the last. They are only compared if the text has
+ * more colons than the value has names.
  */
-export function repeatedName({ text, names }: ParsedResponse): readonly string[] | undefined {
+export function* repeatedNames({ text, names }: ParsedResponse): Generator<readonly string[]> {
   let colons = 0;
   for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1)) colons += 1;
-  if (colons === names) return undefined;
+  if (colons === names) return;
   const open: { readonly names: Set<string>; name: string }[] = [];
   let [start, end, isInString] = [0, 0, false];
   for (const { 0: token, index } of text.matchAll(/\\.|["{}[\]:]/gu)) {
@@ -93,11 +93,10 @@ export function repeatedName({ text, names }: ParsedResponse): readonly string[]
     else if (token === "}" || token === "]") open.pop();
     else if (map !== undefined) {
       map.name = String(JSON.parse(text.slice(start, end)));
-      if (map.names.has(map.name)) return open.map(({ name }) => name);
+      if (map.names.has(map.name)) yield open.map(({ name }) => name);
       map.names.add(map.name);
     }
   }
-  return undefined;
 }
 
 /** The end of a sentence about a text that `parseJson` refused. `otherwise`: if it is not JSON at all. */

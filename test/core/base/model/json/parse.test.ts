@@ -1,6 +1,6 @@
 // JSON is read to a bounded depth, and a name that is there twice is found.
 import { describe, expect, test } from "vitest";
-import { parseJson, parseResponse, repeatedName } from "../../../../../src/core/base/model/json/parse.ts";
+import { parseJson, parseResponse, repeatedNames } from "../../../../../src/core/base/model/json/parse.ts";
 
 const lists = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
 const maps = (levels: number): string => '{"a":'.repeat(levels) + "1" + "}".repeat(levels);
@@ -37,12 +37,21 @@ describe.each(Object.entries(parsers))("%s", (_name, parse) => {
   });
 });
 
-test.each<readonly [string, string, readonly string[] | undefined]>([
-  ["no name is there twice", '{"a": {"b": [{"c": 1}, {"c": 2}], ":": "\\":"}, "b": {}}', undefined],
-  ["no name is there twice beside a long string", JSON.stringify({ a: '":{\\'.repeat(2_000_000) }), undefined],
-  ["a name is there twice in one map", '{"a": {"b": {"x": 1}, "c": [], "b": {"x": 2}}}', ["a", "b"]],
-  ["a name is there in two spellings", '{"a": 1, "\\u0061": 2}', ["a"]],
-  ["a special name is there twice", '{"t": {"__proto__": 1, "__proto__": 1}}', ["t", "__proto__"]],
+test.each<readonly [string, string, readonly (readonly string[])[]]>([
+  ["no name is there twice", '{"a": {"b": [{"c": 1}, {"c": 2}], ":": "\\":"}, "b": {}}', []],
+  ["no name is there twice beside a long string", JSON.stringify({ a: '":{\\'.repeat(2_000_000) }), []],
+  ["a name is there twice in one map", '{"a": {"b": {"x": 1}, "c": [], "b": {"x": 2}}}', [["a", "b"]]],
+  ["a name is there in two spellings", '{"a": 1, "\\u0061": 2}', [["a"]]],
+  ["a special name is there twice", '{"t": {"__proto__": 1, "__proto__": 1}}', [["t", "__proto__"]]],
+  [
+    "names are there twice in several maps",
+    '{"a": {"x": 1, "x": 2}, "b": [{"y": 1, "y": 2, "y": 3}]}',
+    [
+      ["a", "x"],
+      ["b", "", "y"],
+      ["b", "", "y"],
+    ],
+  ],
 ])("%s", (_sentence, text, names) => {
-  expect(repeatedName(parseResponse(text, Buffer.from(text)))).toEqual(names);
+  expect([...repeatedNames(parseResponse(text, Buffer.from(text)))]).toEqual(names);
 });
