@@ -18,7 +18,7 @@ const maxBodyBytes = 8 * 1024 * 1024;
  * entries, unchanged members of a touched node repeat the live values, and maps without changed members are empty. Changes that protect
  * are sent first, in a request of their own, so that they are kept if the service refuses another one, such as a sync mode.
  *
- * A body of more than 8 MiB is split between tables, never within one.
+ * A body of more than 8 MiB is split between tables, and within a table that does not fit.
  */
 export function patches(
   integrationId: string,
@@ -141,11 +141,11 @@ function draftsOf(changes: readonly NodeChange[], isSent: (change: NodeChange) =
 function bodiesOf({ schemas, mostBytes, isWhole }: Sent, maxBytes: number): readonly JsonObject[] {
   const pieces = Object.entries(schemas).flatMap(([name, draft]) => piecesOf(name, draft, isWhole));
   if (pieces.length === 0) return [];
-  if (pieces.length === 1 || mostBytes <= maxBytes) return [bodyOf(schemas)];
+  if (mostBytes <= maxBytes) return [bodyOf(schemas)];
   const parts: Drafts[] = [];
   let bytesLeft = 0;
-  for (const piece of pieces) {
-    const bytes = Buffer.byteLength(JSON.stringify(bodyOf(piece)));
+  for (const piece of pieces.flatMap((one) => fitting(one, maxBytes))) {
+    const bytes = bytesOf(piece);
     const part = parts.at(-1);
     if (part === undefined || bytes > bytesLeft) {
       parts.push(piece);
@@ -165,22 +165,40 @@ function piecesOf(name: string, { tables, ...schema }: Draft, isWhole: boolean):
   return entries.map(([table, draft], index) => only(name, { ...(isWhole || index === 0 ? schema : {}), tables: only(table, draft) }));
 }
 
+const bytesOf = (schemas: Drafts): number => Buffer.byteLength(JSON.stringify(bodyOf(schemas)));
+
+/** The piece, or several with parts of the columns of its table, as far as that is necessary. */
+function fitting(piece: Drafts, maxBytes: number): readonly Drafts[] {
+  const [[schema, { tables, ...ofSchema }] = ["", {}]] = Object.entries(piece);
+  const [[table, { columns = {}, ...ofTable }] = ["", {}]] = Object.entries(tables ?? {});
+  const entries = Object.entries(columns);
+  if (entries.length < 2 || bytesOf(piece) <= maxBytes) return [piece];
+  const half = Math.ceil(entries.length / 2);
+  return [entries.slice(0, half), entries.slice(half)].flatMap((some) =>
+    fitting(only(schema, { ...ofSchema, tables: only(table, { ...ofTable, columns: Object.fromEntries(some) }) }), maxBytes),
+  );
+}
+
 function only(name: string, draft: Draft): Drafts {
   const drafts: Drafts = {};
   setOwn(drafts, name, draft);
   return drafts;
 }
 
-/** Adds the tables of other drafts, which the drafts do not have. */
+/** Adds the tables and columns of other drafts, which the drafts do not have. */
 function addTables(drafts: Drafts, others: Drafts): void {
   for (const [schema, other] of Object.entries(others)) {
     const { tables } = own(drafts, schema) ?? {};
     if (tables === undefined) setOwn(drafts, schema, other);
-    else for (const [table, draft] of Object.entries(other.tables ?? {})) setOwn(tables, table, draft);
+    else
+      for (const [table, draft] of Object.entries(other.tables ?? {})) {
+        const columns = { ...own(tables, table)?.columns, ...draft.columns };
+        setOwn(tables, table, draft.columns === undefined ? draft : { ...draft, columns });
+      }
   }
 }
 
-/** The request, split between tables into bodies of at most so many bytes, as far as that is possible. What a schema itself gets is in each of them. */
+/** The request, split into bodies of at most so many bytes, as far as that is possible. What a schema or table itself gets is in each of them. */
 export function smallerPatches({ method, path, body }: PlannedRequest, maxBytes: number): readonly PlannedRequest[] {
   const schemas = treeIn(body) as Drafts; // `patches` has made it of drafts
   const bodies = bodiesOf({ schemas, mostBytes: Number.POSITIVE_INFINITY, isWhole: true }, maxBytes);

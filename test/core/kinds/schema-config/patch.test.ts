@@ -2,10 +2,11 @@
 import { describe, expect, test } from "vitest";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
 import type { SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
-import type { Reads } from "../../../../src/core/base/model/service.ts";
+import { walk } from "../../../../src/core/base/model/schema-tree.ts";
+import type { PlannedRequest, Reads } from "../../../../src/core/base/model/service.ts";
 import type { Account } from "../../../../src/core/kinds/kind.ts";
 import { schemaConfig } from "../../../../src/core/kinds/schema-config/index.ts";
-import { smallerPatches } from "../../../../src/core/kinds/schema-config/patch.ts";
+import { smallerPatches, treeIn } from "../../../../src/core/kinds/schema-config/patch.ts";
 import type { ObservedSchemas } from "../../../../src/core/kinds/schema-config/read.ts";
 import { column, compareFleet, config, readsOf, schema, shop, table } from "./fleet.ts";
 
@@ -111,11 +112,35 @@ describe("a PATCH", () => {
   });
 });
 
-test("a body that is too large is split between tables, never within one", () => {
-  const manifests = [config({ rules: [{ match: { column: "email" }, set: { hashed: true } }] })];
-  const [request, ...others] = compareFleet({ manifests, view: { patch: { entries: "complete" } } }).found[0]?.items[0]?.requests ?? [];
-  if (request === undefined || others.length > 0) throw new Error("one request");
-  expect([10_000, 300, 1].map((limit) => smallerPatches(request, limit).length)).toEqual([1, 2, 3]);
+describe("a body that is too large", () => {
+  const requestOf = (live?: LiveSchemas): PlannedRequest => {
+    const manifests = [config({ rules: [{ match: { column: "*email*" }, set: { hashed: true } }] })];
+    const given = { manifests, view: { patch: { entries: "complete" as const } }, ...(live === undefined ? {} : { live: { shop: live } }) };
+    const [request, ...others] = compareFleet(given).found[0]?.items[0]?.requests ?? [];
+    if (request === undefined || others.length > 0) throw new Error("one request");
+    return request;
+  };
+
+  test("is split between tables", () => {
+    expect([10_000, 300, 1].map((limit) => smallerPatches(requestOf(), limit).length)).toEqual([1, 2, 3]);
+  });
+
+  test("is split within a table that does not fit, down to one column", () => {
+    const emails = Object.fromEntries(Array.from({ length: 37 }, (_, at) => [`email_${at}`, column()]));
+    const wide = requestOf({ s: schema({ narrow: table({ email: column() }), wide: table({ ...emails, ["__proto__"]: column() }) }) });
+    const columnsIn = (requests: readonly PlannedRequest[]) => {
+      const found: unknown[] = [];
+      for (const { body } of requests) walk(treeIn(body), { column: (fields, path) => void found.push([path, fields]) });
+      return found;
+    };
+    for (const limit of [1, 200, 300, 500, 900, 1_500]) {
+      const pieces = smallerPatches(wide, limit);
+      expect(columnsIn(pieces)).toEqual(columnsIn([wide]));
+      const sizes = pieces.map(({ body }) => JSON.stringify(body).length);
+      if (limit > 100) expect(Math.max(...sizes)).toBeLessThanOrEqual(limit);
+      expect(pieces.length).toBeLessThanOrEqual(limit === 1 ? 38 : Math.ceil((4 * JSON.stringify(wide.body).length) / limit));
+    }
+  });
 });
 
 describe("reads of columns", () => {
