@@ -93,7 +93,7 @@ export async function withLife<T>(
   const config = {
     ...{ apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"] },
     targets: { prod: { ...target, ...(isObserved ? { service: { extended: true } } : {}) } },
-    client: { retries: 0, settleSeconds: 1 },
+    client: { retries: 0, settleSeconds: 1, timeoutSeconds: 600 },
     guards: { maxChangedPercent: 100 },
   };
   const write = (text: string): void => writeFileSync(join(folder, "project/manifests/all.yaml"), text);
