@@ -102,12 +102,12 @@ export function policiesOf({ base, head }: Sides): BothSides<Matching> {
 }
 
 /** The most names of each level. */
-const most: Readonly<Record<Level, number>> = { schema: 12, table: 40, column: 6_000 };
+const most: Readonly<Record<Level, number>> = { schema: 60, table: 400, column: 6_000 };
 /** Those of a pattern that is not changed, and of what it matches together with changed ones. */
-const mostBeside: Readonly<Record<Level, number>> = { schema: 6, table: 12, column: 120 };
+const mostBeside: Readonly<Record<Level, number>> = { schema: 60, table: 2_000, column: 1_000 };
 const mostAttributes = 8;
 /** The most columns of all tables, times the patterns that each is compared with. */
-const mostComparisons = 30_000_000;
+const mostComparisons = 200_000_000;
 
 type Columns = NonNullable<LiveTable["columns"]>;
 
@@ -163,7 +163,7 @@ export function laterTree(sides: Sides, { changed, all }: BothSides<Matching>, {
   const [schemas, tables] = [aboveColumns("schema"), aboveColumns("table")];
   const room = Math.floor(mostComparisons / (schemas.length * tables.length * (all.length + 1)));
   const names = namesAt("column", { changed, all }, Math.max(mostBeside.column, Math.min(most.column, room)));
-  const [columns, few] = [columnsOf(names), columnsOf(names.slice(0, mostBeside.column))];
+  const [columns, few] = [columnsOf(names), columnsOf(names.slice(0, 120))];
   for (const schema of schemas) for (const table of tables) add(schema, table, columns);
   for (const one of all.filter(({ match }) => match.schema !== undefined || match.table !== undefined)) {
     const given = { changed: [one], all: [one, ...changed] };
