@@ -46,7 +46,7 @@ interface LaterLoss extends LostNode {
 type Losses = ReadonlyMap<string, readonly LostNode[]>;
 
 /** The most columns that are asked of integrations whose rules differ, those of the account and made-up ones each, times the patterns that each is compared with. */
-const mostComparisons = 20_000_000;
+const mostComparisons = 60_000_000;
 
 /** Asks both sides about what comes later. */
 export function askLater(sides: Sides, accounts: { readonly before: Account; readonly now: Account }, areLabelsChanged: boolean) {
