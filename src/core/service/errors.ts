@@ -92,10 +92,18 @@ export function failureOfWire({ reason, sent, detail, refusal }: WireFailure, me
         code: "E_SERVICE_UNREACHABLE",
         message:
           sent === "never"
-            ? `no connection to the service${why}. Nothing was sent. Check baseUrl, the network, HTTPS_PROXY and NODE_EXTRA_CA_CERTS.`
+            ? `no connection to the service${why}. Nothing was sent. ${connectionRemedy(detail)}`
             : `the connection ended before the response was complete${why}.${unsure}`,
       };
   }
+}
+
+/** A proxy that opens no tunnel has not tried the address, or could not reach it. */
+function connectionRemedy(detail: string): string {
+  if (!detail.startsWith("PROXY_TUNNEL")) return "Check baseUrl, the network, HTTPS_PROXY and NODE_EXTRA_CA_CERTS.";
+  return detail.endsWith(" 407")
+    ? "Write user and password of the proxy in HTTPS_PROXY, percent-encoded."
+    : "Check HTTPS_PROXY and the proxy.";
 }
 
 interface StatusContext {

@@ -56,7 +56,5 @@ function tunnelCode(error: Error): unknown {
 /** undici tells the status of the proxy's response only in the text of its error. */
 function tunnelText({ message }: Error): string {
   const status = /\((\d{3})\) !== 200/u.exec(message)?.[1];
-  if (status === undefined) return "the proxy did not open a tunnel";
-  const remedy = status === "407" ? ": write user and password of the proxy in HTTPS_PROXY, percent-encoded" : "";
-  return `the proxy refused the tunnel with status ${status}${remedy}`;
+  return status === undefined ? "the proxy did not open a tunnel" : `the proxy refused the tunnel with status ${status}`;
 }

@@ -38,14 +38,18 @@ describe("a proxy that opens no tunnel: nothing is sent, with one request to it 
     "it refuses": [
       (socket) => socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n"),
       "E_SERVICE_UNREACHABLE",
-      "the proxy refused the tunnel with status 403)",
+      "the proxy refused the tunnel with status 403). Nothing was sent. Check HTTPS_PROXY and the proxy.",
     ],
     "it requires a password": [
       (socket) => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n"),
       "E_SERVICE_UNREACHABLE",
-      "status 407: write user and password of the proxy in HTTPS_PROXY",
+      "the proxy refused the tunnel with status 407). Nothing was sent. Write user and password of the proxy in HTTPS_PROXY, percent-encoded.",
     ],
-    "it closes the connection": [(socket) => socket.end(), "E_SERVICE_UNREACHABLE"],
+    "it closes the connection": [
+      (socket) => socket.end(),
+      "E_SERVICE_UNREACHABLE",
+      "the proxy did not open a tunnel). Nothing was sent. Check HTTPS_PROXY and the proxy.",
+    ],
     "it resets": [(socket) => socket.resetAndDestroy(), "E_SERVICE_UNREACHABLE"],
     "it does not respond": [() => undefined, "E_TIMEOUT"],
   };
