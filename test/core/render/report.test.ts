@@ -331,6 +331,20 @@ test("what an item comes after is named once, without the record of its own id",
   expect(text.match(/, after .*/gu)).toEqual([", after Integration/orders"]);
 });
 
+test("a create of unknown outcome has both answers, in a plan and in a result", () => {
+  const [address, code] = ["Asset/lake", "E_UNKNOWN_OUTCOME"] as const;
+  const command = "dimsync resolve Asset/lake --created=d-44";
+  const blocked = { address, code, message: "No response showed whether it was created.", command };
+  const choices = [command, "dimsync resolve Asset/lake --not-created"];
+  const planned = plan({ steps: stepsFrom({ blocked: [blocked] }) });
+  expect(entriesOf("blocked", planned)).toMatchObject([{ commands: choices }]);
+  for (const outcome of ["unknown", "blocked"] as const) {
+    const result = { ...fullResult, steps: endedFrom([{ ...blocked, outcome }]) };
+    const { sections } = reportOf(result, plain);
+    expect(sections.find(({ id }) => id === "outcomes")?.entries).toMatchObject([{ commands: choices }]);
+  }
+});
+
 test("what was not kept decides how a manifest stops asking for it", () => {
   const base = { address: "Schemas/orders", wanted: true, live: false, since: "2026-07-01T08:00:00.000Z" };
   const advice = (...paths: readonly string[]): string =>

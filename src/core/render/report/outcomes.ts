@@ -8,6 +8,7 @@ import {
   type Step,
   type StepEnd,
   stepsOf,
+  type Why,
   whyOf,
 } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
@@ -119,7 +120,7 @@ function outcomeEntry(item: Step, all: readonly Step[]): Entry {
     ...(isAlone && standing !== "waits"
       ? { changes: { of: item, title: `Changes of ${address}`, isKey: outcome === "not-converged" } }
       : {}),
-    commands: nextCommands(item),
+    commands: choices(why),
   };
 }
 
@@ -143,8 +144,7 @@ function blockedCounts(items: readonly Step[]): ReadonlyMap<string, number> {
 }
 
 /** The commands to choose from as the next step; none if the message says what to do. */
-function nextCommands({ outcome, why }: Step): readonly string[] {
-  const command = why?.command;
+export function choices({ code, command }: Partial<Why> = {}): readonly string[] {
   if (command === undefined) return [];
-  return outcome === "unknown" ? resolveChoices(command) : [command];
+  return code === "E_UNKNOWN_OUTCOME" ? resolveChoices(command) : [command];
 }

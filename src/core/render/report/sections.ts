@@ -16,7 +16,7 @@ import { columnsSection } from "./columns.ts";
 import { heldSection } from "./held.ts";
 import { nextSection } from "./next.ts";
 import { notKeptSection } from "./not-kept.ts";
-import { outcomesSection } from "./outcomes.ts";
+import { choices, outcomesSection } from "./outcomes.ts";
 import { exemptionsSection, policySections } from "./policies.ts";
 import { guardText, liftReason, shownGuards } from "./refusals.ts";
 import { elsewhereSection, unmanagedSection } from "./unmanaged.ts";
@@ -188,12 +188,12 @@ function blocked(plan: Plan): Section {
     noun: "reason",
     entries: [
       ...blockedGroups(all).map(
-        ({ names, why: { code: of = "", message, command } }): Entry => ({
+        ({ names, why }): Entry => ({
           sign: "✗",
           tone: "bad",
-          head: [[name(names)], [code(of, "bad")]],
-          notes: [[message]],
-          commands: command === undefined ? [] : [command],
+          head: [[name(names)], [code(why.code ?? "", "bad")]],
+          notes: [[why.message]],
+          commands: choices(why),
         }),
       ),
       ...(severalTargets === true && all.some(({ why }) => why?.code === "E_INTEGRATION_MISSING") ? [onlyElsewhere(target)] : []),
