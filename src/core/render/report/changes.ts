@@ -1,5 +1,5 @@
 import { byText, integrationOfSchemas, kindOf, objectAddress, schemasKind } from "../../base/model/address.ts";
-import { eachChange, isOfNodes, isOutside, sizeOf } from "../../base/model/changes.ts";
+import { changeCount, eachChange, isOfNodes, isOutside } from "../../base/model/changes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../base/model/json/json.ts";
 import { toPointer } from "../../base/model/json/pointer.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
@@ -360,7 +360,7 @@ export function changesSection(items: readonly ReadyStep[], words: Words, verbos
   return {
     id: "changes",
     title: words.change === "difference" ? "Differences" : "Changes",
-    count: items.reduce((sum, { changes }) => sum + changes.reduce((all, entry) => all + sizeOf(entry), 0), 0),
+    count: items.reduce((sum, item) => sum + (item.verb === "update" ? changeCount(item) : item.verb === "bind" ? 0 : 1), 0),
     part: "changes",
     isPlain: true,
     noun: "row",

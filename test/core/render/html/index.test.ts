@@ -22,6 +22,12 @@ const words = (text: string): string =>
     .replaceAll(/<[^>]*>/gu, " ")
     .replaceAll(/\s+/gu, " ");
 
+test("an object to create is one change, as in the first sentence, and an id to record is none", () => {
+  const changes = [change({ path: "/name" }), change({ path: "/type" })];
+  const made = plan({ steps: [item({ verb: "create", changes }), item({ changes }), item({ verb: "bind", changes })] });
+  expect(words(html(made))).toContain(" Changes (3) ");
+});
+
 const voids = new Set(["meta", "br", "wbr", "path", "!DOCTYPE"]);
 
 /** Errors of the tags: [] if each is a known one, has only quoted attributes, and is closed. */
