@@ -4,6 +4,7 @@ import { notKeptStep } from "../base/model/draft-steps.ts";
 import { DimsyncError } from "../base/model/errors.ts";
 import { combineExits, type Exit } from "../base/model/exit.ts";
 import { defined, sameJson } from "../base/model/json/json.ts";
+import { getOrAdd } from "../base/model/maps.ts";
 import { type NotKept, type Plan, type Result, readySteps, type Step, stepsOf } from "../base/model/plan.ts";
 import { isDiagnostic } from "../base/model/problem.ts";
 import { andMore } from "../base/text/lists.ts";
@@ -28,6 +29,7 @@ export function resultOf(
   const findings = plans.flatMap((plan) => plan.findings.filter(({ rule }) => plan === last || rule !== "I_POLICY_WAITS"));
   const bindings = [...run.records().bindings].sort(([a], [b]) => byText(a, b)).map(([address, { id }]) => [address, id] as const);
   const notKept = items.flatMap((item) => (isGood(item.outcome) ? [] : (item.notKept ?? []).filter(isSecond(run.records()))));
+  const ends = items.flatMap(separated);
   const result: Result = {
     formatVersion: "3.0",
     kind: "Result",
@@ -40,9 +42,12 @@ export function resultOf(
     ...(first.severalTargets === undefined ? {} : { severalTargets: first.severalTargets }),
     account: first.account,
     steps: [
-      ...items.flatMap(separated).map((one) => resultStep(one, first)),
+      ...ends.map((one) => resultStep(one, first)),
       ...unsentSteps([
-        ...plans.flatMap(({ steps }) => steps.filter(({ standing }) => standing !== "unseen")),
+        ...withoutReached(
+          plans.flatMap(({ steps }) => steps.filter(({ standing }) => standing !== "unseen")),
+          ends,
+        ),
         ...notKept.map((one) => ({ id: "", ...notKeptStep(one) })),
         ...stepsOf(last, "unseen"),
       ]),
@@ -53,6 +58,16 @@ export function resultOf(
     exit: { code: 0, reasons: [] },
   };
   return { ...result, exit: exitOf(result, first.executable ? last : first, run.signal) };
+}
+
+/** Without the values that the service did not keep in earlier runs, and that it has kept in this one. */
+function withoutReached(steps: readonly Step[], ends: readonly EndedStep[]): readonly Step[] {
+  const missed = new Set(steps.flatMap(({ standing, address }) => (standing === "notKept" ? [address] : [])));
+  const reached = new Map<string, Set<string>>();
+  for (const item of ends)
+    if (missed.has(item.address) && isGood(item.outcome))
+      for (const { path } of eachChange(item)) getOrAdd(reached, item.address, () => new Set()).add(path);
+  return steps.filter((step) => step.standing !== "notKept" || reached.get(step.address)?.has(firstChange(step).path) !== true);
 }
 
 /** Whether an earlier apply has sent the value in vain, too. Once may have been a slow read or a lost request. */

@@ -142,7 +142,7 @@ function rememberAccount(
   const isWhole = plan.partial !== true;
   writes.remember({
     kept: keptAfter(known.kept, { found: kept, items: result.steps }),
-    notKept: valuesToKeep(known.notKept, { found: [...notKeptValues(plan), ...notKept], isWhole }),
+    notKept: valuesToKeep(known.notKept, { found: [...notKeptValues(result), ...notKept], isWhole }),
     ...(isWhole ? { covered: coveredNow(known.covered, plan.covered) } : {}),
   });
 }
@@ -205,7 +205,7 @@ export async function recordUnchanged({ settings }: Project, plan: Plan, run: Ru
     try {
       const writes = await records.begin({ runId, waitMs: 0, signal: run.signal });
       rememberCommit(writes, commit, false);
-      rememberAccount(writes, { plan, result: { steps: [] }, notKept: [], kept: plan.kept === undefined ? [] : [plan.kept] });
+      rememberAccount(writes, { plan, result: plan, notKept: [], kept: plan.kept === undefined ? [] : [plan.kept] });
       await writes.release();
     } catch (error) {
       if (!(error instanceof DimsyncError)) throw error;

@@ -168,6 +168,26 @@ describe("a value that the service accepts and does not keep", () => {
     expect([drift.code, notKeptSteps(JSON.parse(drift.stdout))]).toEqual([2, known]);
   });
 
+  it("is named no more by the run in which the service keeps it, and then forgotten", async () => {
+    const ignoring = answering("email", false);
+    let patches = 0;
+    let isChanged = false;
+    const at = await scene(together(ordersManifest, schemaManifest("orders", email)), {
+      meddle: (request, answer) => {
+        if (request.method === "PATCH") patches++;
+        return patches > 2 && !isChanged ? undefined : ignoring(request, answer);
+      },
+    });
+    await at.apply();
+    await at.apply();
+    const { plan } = await at.plan();
+    expect([readySteps(plan), notKeptSteps(plan)]).toMatchObject([[{ address: "Schemas/orders" }], [{ path }]]);
+    const { code, result } = await at.apply();
+    expect([code, endings(result)[orders], notKeptSteps(result)]).toEqual([0, "done", []]);
+    isChanged = true;
+    expect(notKeptSteps((await at.plan()).plan)).toEqual([]);
+  });
+
   /** After the first PUT, responses show this description of the tag t-3. */
   const describing = (shown: { description: string }): Meddle => {
     let isSent = false;
