@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { eachChange } from "../../../src/core/base/model/changes.ts";
 import { apply, loadProject } from "../../../src/index.ts";
-import { notKeptSteps, outcomes, readySteps } from "../../support/steps.ts";
+import { notKeptSteps, outcomes, readySteps, unseenSteps } from "../../support/steps.ts";
 import { assetManifest, endings, instead, type Meddle, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
 const twoPatches = together(
@@ -223,6 +223,26 @@ describe("a value that the service accepts and does not keep", () => {
     expect((await at.run(["drift"])).code).toBe(0);
     expect(at.writes()).toHaveLength(1);
   });
+});
+
+it("an onSchemaUpdate that protects and that no read shows is sent by one apply", async () => {
+  const meddle: Meddle = ({ path }, answer) =>
+    path.startsWith("/v1/integrations")
+      ? JSON.parse(JSON.stringify(answer, (member, value) => (member === "onSchemaUpdate" ? undefined : value)))
+      : undefined;
+  const manifest = ordersManifest.replace(
+    "{ match: { name: Orders } }",
+    "{ match: { name: Orders }, settings: { onSchemaUpdate: ignoreAll } }",
+  );
+  const at = await scene(manifest, { meddle, config: { service: { extended: true } }, service: { observed: true } });
+  const first = await at.apply("--protect-only");
+  expect([first.code, endings(first.result)["update Integration/orders"]]).toEqual([0, "done"]);
+  expect((await at.apply()).code).toBe(0);
+  expect(at.writes()).toEqual([expect.stringMatching(/^PATCH \/v1\/integrations\/\w+$/u)]);
+  expect(at.service.state().integrations.find(({ name }) => name === "Orders")).toMatchObject({
+    settings: { onSchemaUpdate: "ignoreAll" },
+  });
+  expect(unseenSteps((await at.plan()).plan)).toMatchObject([{ address: "Integration/orders", paths: ["/onSchemaUpdate"] }]);
 });
 
 describe("a PUT or PATCH that is refused because another request is at work", () => {

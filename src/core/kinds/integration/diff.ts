@@ -2,7 +2,7 @@ import type { Binding } from "../../base/model/address.ts";
 import { byHandStep, unseenSteps } from "../../base/model/draft-steps.ts";
 import type { JsonValue } from "../../base/model/json/json.ts";
 import { leavesOf } from "../../base/model/json/leaves.ts";
-import { atPointer, type Pointer } from "../../base/model/json/pointer.ts";
+import { atPointer, isWithin, type Pointer } from "../../base/model/json/pointer.ts";
 import type { LiveIntegration } from "../../base/model/live.ts";
 import type { IntegrationCreate, IntegrationSpec, Manifest } from "../../base/model/manifest.ts";
 import type { DraftStep } from "../../base/model/plan.ts";
@@ -59,7 +59,8 @@ export function compareIntegration(unit: IntegrationUnit, live: LiveIntegration,
   const unshown = compared.filter(({ actual }) => actual === undefined).map(({ path }) => path);
   const steps = [...byHand, ...unseenSteps(address, unshown, "the service does not show the value")];
   if (create === undefined) return steps;
-  return [...steps, ...(record?.sent === undefined ? unseenCreate(unit, create) : changedCreate(unit, create, record.sent))];
+  const sent = Object.entries(record?.sent ?? {}).filter(([path]) => isWithin(path, "/create"));
+  return [...steps, ...(sent.length === 0 ? unseenCreate(unit, create) : changedCreate(unit, create, Object.fromEntries(sent)))];
 }
 
 /** A value can be declared in `expect` and in `create`; it is reported once. */

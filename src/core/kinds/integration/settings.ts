@@ -1,3 +1,4 @@
+import type { Binding } from "../../base/model/address.ts";
 import { byHandStep, notKeptStep, unseenSteps } from "../../base/model/draft-steps.ts";
 import { type Extended, maySend, whyNotSent } from "../../base/model/extended.ts";
 import { defined, type JsonObject, type JsonValue, sameJson } from "../../base/model/json/json.ts";
@@ -13,8 +14,10 @@ import {
 } from "../../base/model/manifest.ts";
 import type { DraftFacts, DraftItem, DraftStep, PathChange } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
-import { sentInVain } from "../fields.ts";
+import { sentInVain, unshownAndSent, unshownAndUnsent } from "../fields.ts";
+import { recordOf } from "../identity.ts";
 import type { Account } from "../kind.ts";
+import { leafDigests } from "../leaves.ts";
 import { details, settingNames as names, settings } from "../lists.ts";
 
 type Name = keyof IntegrationSettings;
@@ -55,8 +58,11 @@ interface Compared {
   readonly name: Name;
   readonly path: Pointer;
   readonly wanted: JsonValue;
-  readonly live: JsonValue;
+  /** Undefined if the service does not show it. */
+  readonly live: JsonValue | undefined;
 }
+
+type Shown = Compared & { readonly live: JsonValue };
 
 interface SettingsUnit {
   readonly address: string;
@@ -70,8 +76,7 @@ export function settingChanges(
   { account, requires }: { readonly account: Account; readonly requires: () => readonly string[] },
 ): readonly DraftStep[] {
   const declared = declaredIn(manifest.spec).map(([name, wanted]) => ({ name, path: `/${name}`, wanted, live: liveSetting(live, name) }));
-  const unshown = declared.flatMap(({ path, live: shown }) => (shown === undefined ? [path] : []));
-  const different = declared.filter((one): one is Compared => one.live !== undefined && !sameJson(one.live, one.wanted));
+  const different = declared.filter((one): one is Shown => one.live !== undefined && !sameJson(one.live, one.wanted));
   const kept = different.flatMap(({ path, wanted, live: shown }) => sentInVain({ address, path, wanted, live: shown }, account) ?? []);
   const open = different.filter(({ path }) => !kept.some((one) => one.path === path));
   const isSent = maySend(account.extended, "PATCH /v1/integrations/{id}");
@@ -79,16 +84,47 @@ export function settingChanges(
     open.filter(({ name }) => isSent && !settings[name].isByHand),
     open.filter(({ name }) => !isSent || settings[name].isByHand),
   ];
+  const unshown = unshownSettings(
+    { address, manifest },
+    declared.filter((one) => one.live === undefined),
+    { account, liveId: live.id, isSent },
+  );
   return [
     ...updateOf(manifest, live, {
-      open: sent.filter(({ path }) => !account.ignored(address, path)),
+      open: [...sent.filter(({ path }) => !account.ignored(address, path)), ...unshown.due],
+      binding: unshown.binding,
       requires,
       isDrift: account.isDrift,
     }),
     ...byHand.map((one) => byHandStep({ address, ...settingStep(one, live, account.extended) })),
-    ...unseenSteps(address, unshown, "the service does not show the value"),
+    ...unshown.steps,
     ...kept.map(notKeptStep),
   ];
+}
+
+/** Settings that the service does not show: one that protects is sent once, and the records have its digest. The others are not sent. */
+function unshownSettings(
+  { address, manifest }: SettingsUnit,
+  unshown: readonly Compared[],
+  { account, liveId, isSent }: { readonly account: Account; readonly liveId: string; readonly isSent: boolean },
+): { readonly due: readonly Compared[]; readonly binding?: Binding; readonly steps: readonly DraftStep[] } {
+  const protecting = unshown.filter(
+    ({ name, path, wanted }) => isSent && settings[name].risk?.(null, wanted) === "protects" && !account.ignored(address, path),
+  );
+  const digests = leafDigests(Object.fromEntries(protecting.map(({ name, wanted }) => [name, wanted])), "/settings");
+  const before = recordOf(manifest, liveId, account)?.sent;
+  const due = protecting.filter(({ path }) => digests[`/settings${path}`] !== before?.[`/settings${path}`]);
+  const [sent, never] = [protecting.filter((one) => !due.includes(one)), unshown.filter((one) => !protecting.includes(one))].map((all) =>
+    all.map(({ path }) => path),
+  );
+  return {
+    due,
+    ...(due.length === 0 ? {} : { binding: { id: liveId, sent: { ...before, ...digests } } }),
+    steps: [
+      ...unseenSteps(address, sent ?? [], unshownAndSent),
+      ...unseenSteps(address, never ?? [], isSent ? unshownAndUnsent : "the service does not show the value"),
+    ],
+  };
 }
 
 /** Undefined if the service does not show it. */
@@ -102,15 +138,26 @@ function updateOf(
   live: LiveIntegration,
   {
     open,
+    binding,
     requires,
     isDrift,
-  }: Pick<Account, "isDrift"> & { readonly open: readonly Compared[]; readonly requires: () => readonly string[] },
+  }: Pick<Account, "isDrift"> & {
+    readonly open: readonly Compared[];
+    readonly binding: Binding | undefined;
+    readonly requires: () => readonly string[];
+  },
 ): readonly DraftItem[] {
   if (open.length === 0) return [];
   const changes = open.map(({ name, path, wanted, live: before }): PathChange<DraftFacts> => {
-    const risk = settings[name].risk?.(before, wanted) ?? "neutral";
+    const risk = settings[name].risk?.(before ?? null, wanted) ?? "neutral";
     const reason = risk === "exposes" && !isDrift ? settings[name].exposes : undefined;
-    return { path, before, after: wanted, risk, cause: { place: locationIn(manifest, `/spec/settings${path}`), ...defined({ reason }) } };
+    return {
+      path,
+      ...defined({ before }),
+      after: wanted,
+      risk,
+      cause: { place: locationIn(manifest, `/spec/settings${path}`), ...defined({ reason }) },
+    };
   });
   // What protects is a request of its own, so that it can be sent alone. Only what resumes replication waits for the schemas.
   const isProtecting = ({ risk }: PathChange<DraftFacts>): boolean => risk === "protects";
@@ -129,6 +176,7 @@ function updateOf(
       changes,
       requests,
       ...(needed.length === 0 ? {} : { requires: needed }),
+      ...defined({ binding }),
     },
   ];
 }
@@ -159,7 +207,7 @@ const neverSent =
   "dimsync never sends it, because a change can take the integration out of the rules that protect it, or show its data to other readers.";
 
 /** What to do by hand, and why no request does it. */
-function settingStep({ name, path, wanted, live: actual }: Compared, live: LiveIntegration, extended: Extended | undefined) {
+function settingStep({ name, path, wanted, live: actual }: Shown, live: LiveIntegration, extended: Extended | undefined) {
   const byHand = settings[name].byHand(wanted, integrationText(live));
   const why = settings[name].isByHand ? neverSent : whyNotSent(extended, "PATCH /v1/integrations/{id}");
   return { path, expected: wanted, actual, instruction: `${byHand}, or correct spec.settings.${name}: ${why}` };

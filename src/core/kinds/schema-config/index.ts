@@ -14,6 +14,7 @@ import { isError, type Problem } from "../../base/model/problem.ts";
 import type { NodeCause, TablePath } from "../../base/model/schema-tree.ts";
 import { andMore } from "../../base/text/lists.ts";
 import { nodeText } from "../../base/text/paths.ts";
+import { unshownAndSent, unshownAndUnsent } from "../fields.ts";
 import { unreadable } from "../identity.ts";
 import { type Account, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { integrations } from "../lists.ts";
@@ -299,12 +300,8 @@ const unshownValues = (
   address: Address,
   { exposing, sentBefore }: { readonly exposing: readonly Pointer[]; readonly sentBefore: readonly Pointer[] },
 ): readonly DraftStep[] => [
-  ...unseenSteps(address, [...sentBefore].sort(), "the service does not show the value, and dimsync has sent it"),
-  ...unseenSteps(
-    address,
-    [...exposing].sort(),
-    "the service does not show the value, and dimsync sends only values that protect if it does not know the live one. Set it in the service",
-  ),
+  ...unseenSteps(address, [...sentBefore].sort(), unshownAndSent),
+  ...unseenSteps(address, [...exposing].sort(), unshownAndUnsent),
 ];
 
 /** More column reads for one integration get a warning, because they make a plan slow. */

@@ -89,7 +89,31 @@ describe("with the switch on, PATCH has the settings that differ", () => {
     const brief = liveIntegration("8f1c", "Orders", "orders-pg");
     const { items, unverifiable } = compared([orders({ paused: true, baseTime: "04:00" })], { shown: brief });
     expect(items.flatMap(({ requests }) => requests.map(({ body }) => body))).toEqual([{ paused: true }]);
-    expect(unverifiable).toMatchObject([{ paths: ["/baseTime"] }]);
+    expect(unverifiable).toMatchObject([{ paths: ["/baseTime"], reason: expect.stringContaining("sends only values that protect") }]);
+  });
+
+  test("what protects and the service does not show is sent once, whatever a create has recorded", () => {
+    const brief = liveIntegration("8f1c", "Orders", "orders-pg");
+    const ignoring = orders({ onSchemaUpdate: "ignoreAll" });
+    const found = compared([ignoring], { shown: brief });
+    expect(requestsOf(found)).toEqual([["PATCH /v1/integrations/8f1c", { onSchemaUpdate: "ignoreAll" }]]);
+    expect(found).toMatchObject({ items: [{ changes: [{ risk: "protects" }] }], unverifiable: [] });
+    const { sent = {} } = found.items[0]?.binding ?? {};
+    const bindings = new Map([["Integration/orders", { id: "8f1c", sent }]]);
+    const again = compared([ignoring], { shown: brief, bindings });
+    expect(again).toMatchObject({
+      items: [],
+      unverifiable: [{ paths: ["/onSchemaUpdate"], reason: expect.stringContaining("has sent it") }],
+    });
+    expect(requestsOf(compared([orders({ onSchemaUpdate: "pauseConnection" })], { shown: brief, bindings }))).toHaveLength(1);
+    expect(requestsOf(compared([orders({ onSchemaUpdate: "enableAll" })], { shown: brief }))).toEqual([]);
+    const created = resourceOf(
+      "Integration",
+      "orders",
+      { create: { name: "Orders" }, settings: { onSchemaUpdate: "ignoreAll" } },
+      { id: "8f1c" },
+    );
+    expect(compared([created], { shown: brief, bindings }).manual).toEqual([]);
   });
 });
 
