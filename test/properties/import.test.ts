@@ -119,8 +119,15 @@ async function warnings(project: AccountProject): Promise<readonly string[]> {
   const { out, err } = await project.run<PlanFlags>(runPlan, { output: ["json"], failOn: [], allow: [] });
   if (out === "") throw new Error(err);
   const diagnostics = diagnosticsOf(JSON.parse(out) as Plan);
+  const tables = project.service
+    .state()
+    .integrations.flatMap(({ schemas }) => Object.values(schemas).flatMap((schema) => Object.values(schema.tables)));
+  const expected = [
+    ...["W_NO_MANIFESTS", "W_HIDDEN_CHARACTER"],
+    ...(tables.some(({ columns }) => Object.keys(columns).length === 0) ? ["W_COLUMNS_UNKNOWN"] : []),
+  ];
   return diagnostics.flatMap(({ severity, code, message }) =>
-    severity === "info" || code === "W_NO_MANIFESTS" || code === "W_HIDDEN_CHARACTER" ? [] : [`${code} ${message}`],
+    severity === "info" || expected.includes(code ?? "") ? [] : [`${code} ${message}`],
   );
 }
 
