@@ -3,7 +3,18 @@ import { describe, expect, it } from "vitest";
 import { eachChange } from "../../../src/core/base/model/changes.ts";
 import { apply, loadProject } from "../../../src/index.ts";
 import { notKeptSteps, outcomes, readySteps, unseenSteps } from "../../support/steps.ts";
-import { assetManifest, endings, instead, type Meddle, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
+import {
+  assetManifest,
+  endings,
+  instead,
+  integrationManifest,
+  type Meddle,
+  ordersManifest,
+  scene,
+  schemaManifest,
+  tagManifest,
+  together,
+} from "./scene.ts";
 
 const twoPatches = together(
   ordersManifest,
@@ -225,16 +236,28 @@ describe("a value that the service accepts and does not keep", () => {
   });
 });
 
+const withoutOnSchemaUpdate: Meddle = ({ path }, answer) =>
+  path.startsWith("/v1/integrations")
+    ? JSON.parse(JSON.stringify(answer, (member, value) => (member === "onSchemaUpdate" ? undefined : value)))
+    : undefined;
+
+it("an onSchemaUpdate that protects, that no read shows and that a create has sent is not sent again", async () => {
+  const manifest = integrationManifest("copy")
+    .replace("metadata:", "lifecycle: { create: ifMissing }\nmetadata:")
+    .replace("spec:\n", "spec:\n  settings: { onSchemaUpdate: ignoreAll }\n");
+  const config = { service: { extended: true, lists: "complete" } };
+  const at = await scene(manifest, { meddle: withoutOnSchemaUpdate, config });
+  expect((await at.apply()).code).toBe(0);
+  expect((await at.apply()).code).toBe(0);
+  expect(at.writes()).toEqual(["POST /v1/integrations"]);
+});
+
 it("an onSchemaUpdate that protects and that no read shows is sent by one apply", async () => {
-  const meddle: Meddle = ({ path }, answer) =>
-    path.startsWith("/v1/integrations")
-      ? JSON.parse(JSON.stringify(answer, (member, value) => (member === "onSchemaUpdate" ? undefined : value)))
-      : undefined;
   const manifest = ordersManifest.replace(
     "{ match: { name: Orders } }",
     "{ match: { name: Orders }, settings: { onSchemaUpdate: ignoreAll } }",
   );
-  const at = await scene(manifest, { meddle, config: { service: { extended: true } }, service: { observed: true } });
+  const at = await scene(manifest, { meddle: withoutOnSchemaUpdate, config: { service: { extended: true } }, service: { observed: true } });
   const first = await at.apply("--protect-only");
   expect([first.code, endings(first.result)["update Integration/orders"]]).toEqual([0, "done"]);
   expect((await at.apply()).code).toBe(0);

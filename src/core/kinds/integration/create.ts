@@ -14,7 +14,7 @@ import { isConfigured } from "../select.ts";
 import { tagIds } from "../tags.ts";
 import { needsUsers, ownersToWrite } from "../users.ts";
 import { type IntegrationUnit, recordOfCreate } from "./diff.ts";
-import { createOf, supersededIn } from "./settings.ts";
+import { createdSettings, createOf, supersededIn } from "./settings.ts";
 
 export const ownersNeedUsers = (spec: IntegrationSpec): boolean => spec.create?.sourceConfig?.owners?.some(needsUsers) === true;
 
@@ -41,7 +41,7 @@ export function createdIntegration(unit: IntegrationUnit, account: Account): Dif
     changes: createChanges(manifest, body, (path) => placeOf(path, manifest.spec)),
     requests: [{ method: "POST", path: "/v1/integrations", body }],
     naturalKey: naturalKeyOf(create, destination.id, sourceId),
-    binding: recordOfCreate(manifest.spec.create),
+    binding: { sent: { ...recordOfCreate(manifest.spec.create).sent, ...createdSettings(manifest.spec) } },
   };
   const later =
     waits === undefined ? [] : [waitingStep({ verb: "update", address, waitsFor: [waits], desired: { paused: false }, later: ["PATCH"] })];

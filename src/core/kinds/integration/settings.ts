@@ -111,7 +111,7 @@ function unshownSettings(
   const protecting = unshown.filter(
     ({ name, path, wanted }) => isSent && settings[name].risk?.(null, wanted) === "protects" && !account.ignored(address, path),
   );
-  const digests = leafDigests(Object.fromEntries(protecting.map(({ name, wanted }) => [name, wanted])), "/settings");
+  const digests = digestsOf(protecting.map(({ name, wanted }) => [name, wanted]));
   const before = recordOf(manifest, liveId, account)?.sent;
   const due = protecting.filter(({ path }) => digests[`/settings${path}`] !== before?.[`/settings${path}`]);
   const [sent, never] = [protecting.filter((one) => !due.includes(one)), unshown.filter((one) => !protecting.includes(one))].map((all) =>
@@ -126,6 +126,13 @@ function unshownSettings(
     ],
   };
 }
+
+const digestsOf = (sent: readonly (readonly [Name, JsonValue])[]): NonNullable<Binding["sent"]> =>
+  sent.length === 0 ? {} : leafDigests(Object.fromEntries(sent), "/settings");
+
+/** The digests of the settings that protect, which a create sends. */
+export const createdSettings = (spec: IntegrationSpec): NonNullable<Binding["sent"]> =>
+  digestsOf(declaredIn(spec).filter(([name, wanted]) => settings[name].risk?.(null, wanted) === "protects"));
 
 /** Undefined if the service does not show it. */
 function liveSetting(live: LiveIntegration, name: Name): JsonValue | undefined {
