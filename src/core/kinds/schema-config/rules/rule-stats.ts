@@ -22,7 +22,7 @@ export interface Warning {
 /** Of one integration. Arrays by rule have the positions of `program.rules`, arrays by pattern those of `program.patterns`. */
 interface RuleStats {
   readonly program: RuleProgram;
-  /** Of the cache of the program, with the names that were compared. */
+  /** Of the cache of the program, with the names that were compared; empty if each pattern matches a name, so that the cache is not kept. */
   readonly known: RuleCache["scopes"];
   /** By rule: the number of nodes that it matches. */
   readonly matches: Uint32Array;
@@ -96,7 +96,7 @@ export function finishStats({ scopes, ...stats }: RunningStats): RuleStats | und
   const isConcluded = program.layers.some(({ config }) => missingOf(config) === "nowhere");
   if (program.rules.length === 0 && warnings.size === 0 && !isConcluded) return undefined;
   for (const { depth, rules } of scopes) for (const { index } of rules) levels[index] = Math.max(levels[index] ?? 0, depth + 1);
-  return stats;
+  return stats.hits.includes(0) ? stats : { ...stats, known: new Map() };
 }
 
 /** How many examples a sample keeps. */
