@@ -43,9 +43,10 @@ export async function commentResults(job: CiJob, applied: AppliedTargets): Promi
   const targets = [...documents, ...failed].map(({ target }) => target);
   await orWarn(job, `The result is in the log and the summary of this job, but not on the ${requestWord(job)}.`, async () => {
     const requests = await requestsOf(job, rest, { ...applied, targets });
+    const all = sectionsOf(job, applied, requests);
     for (const number of new Set([...requests.values()].flat())) {
       const here = targets.filter((target) => requests.get(target)?.includes(number) === true);
-      const mine = sectionsOf(job, applied, requests).filter(({ target }) => here.includes(target));
+      const mine = all.filter(({ target }) => here.includes(target));
       const comments = (provider === "github" ? pullRequestComments : mergeRequestComments)(rest, repository, number);
       const outcome = await upsertComment(comments, { ...commentOptions(job), recheckMs }, (sections) => {
         if (sections.length === 0 && mine.every(({ isEmpty }) => isEmpty)) return [];
