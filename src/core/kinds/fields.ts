@@ -89,10 +89,10 @@ export const unintendedIn = <F extends Fields>(
     .filter((name) => !name.endsWith("At") && !Object.hasOwn(body, name) && before[name] !== after[name])
     .map((name): Pointer => `/${name}`);
 
-/** Why a value that the service does not show is unseen. */
-export const unshownAndSent = "the service does not show the value, and dimsync has sent it";
-export const unshownAndUnsent =
-  "the service does not show the value, and dimsync sends only values that protect if it does not know the live one. Set it in the service";
+/** Why a value is unseen. */
+export const unshown = "the service does not show the value";
+export const unshownAndSent = `${unshown}, and dimsync has sent it`;
+export const unshownAndUnsent = `${unshown}, and dimsync sends only values that protect if it does not know the live one. Set it in the service`;
 
 /** What an earlier run sent in vain, if neither the manifest nor the account has changed there since. */
 export function sentInVain(

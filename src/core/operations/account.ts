@@ -105,7 +105,7 @@ async function apiKey(
   { settings, locate, problems: known = [] }: AccountProject,
   { env, signal }: AccountOptions,
 ): Promise<Secret<string>> {
-  // A mistake in the config can be why there is no key.
+  // The key can be missing because of an error in the config.
   const errors = known.filter(isError);
   if (settings.apiKey === undefined) {
     const message = `No API key is set for target ${JSON.stringify(settings.target)}. ${keyAdvice(settings)}`;

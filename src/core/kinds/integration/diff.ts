@@ -7,6 +7,7 @@ import type { LiveIntegration } from "../../base/model/live.ts";
 import type { IntegrationCreate, IntegrationSpec, Manifest } from "../../base/model/manifest.ts";
 import type { DraftStep } from "../../base/model/plan.ts";
 import { shellWord } from "../../base/text/shell.ts";
+import { unshown } from "../fields.ts";
 import type { Unit } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
 import { settings } from "../lists.ts";
@@ -56,8 +57,8 @@ export function compareIntegration(unit: IntegrationUnit, live: LiveIntegration,
   const byHand = compared.flatMap(({ actual, ...step }) =>
     actual === undefined || actual === step.expected ? [] : [byHandStep({ address, ...step, actual })],
   );
-  const unshown = compared.filter(({ actual }) => actual === undefined).map(({ path }) => path);
-  const steps = [...byHand, ...unseenSteps(address, unshown, "the service does not show the value")];
+  const unseen = compared.filter(({ actual }) => actual === undefined).map(({ path }) => path);
+  const steps = [...byHand, ...unseenSteps(address, unseen, unshown)];
   if (create === undefined) return steps;
   const sent = Object.entries(record?.sent ?? {}).filter(([path]) => isWithin(path, "/create"));
   return [...steps, ...(sent.length === 0 ? unseenCreate(unit, create) : changedCreate(unit, create, Object.fromEntries(sent)))];

@@ -14,7 +14,7 @@ import {
 } from "../../base/model/manifest.ts";
 import type { DraftFacts, DraftItem, DraftStep, PathChange } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
-import { sentInVain, unshownAndSent, unshownAndUnsent } from "../fields.ts";
+import { sentInVain, unshown, unshownAndSent, unshownAndUnsent } from "../fields.ts";
 import { recordOf } from "../identity.ts";
 import type { Account } from "../kind.ts";
 import { leafDigests } from "../leaves.ts";
@@ -84,55 +84,53 @@ export function settingChanges(
     open.filter(({ name }) => isSent && !settings[name].isByHand),
     open.filter(({ name }) => !isSent || settings[name].isByHand),
   ];
-  const unshown = unshownSettings(
+  const unseen = unseenSettings(
     { address, manifest },
     declared.filter((one) => one.live === undefined),
     { account, liveId: live.id, isSent },
   );
   return [
     ...updateOf(manifest, live, {
-      open: [...sent.filter(({ path }) => !account.ignored(address, path)), ...unshown.due],
-      binding: unshown.binding,
+      open: [...sent.filter(({ path }) => !account.ignored(address, path)), ...unseen.due],
+      binding: unseen.binding,
       requires,
       isDrift: account.isDrift,
     }),
     ...byHand.map((one) => byHandStep({ address, ...settingStep(one, live, account.extended) })),
-    ...unshown.steps,
+    ...unseen.steps,
     ...kept.map(notKeptStep),
   ];
 }
 
 /** Settings that the service does not show: one that protects is sent once, and the records have its digest. The others are not sent. */
-function unshownSettings(
+function unseenSettings(
   { address, manifest }: SettingsUnit,
-  unshown: readonly Compared[],
+  unseen: readonly Compared[],
   { account, liveId, isSent }: { readonly account: Account; readonly liveId: string; readonly isSent: boolean },
 ): { readonly due: readonly Compared[]; readonly binding?: Binding; readonly steps: readonly DraftStep[] } {
-  const protecting = unshown.filter(
-    ({ name, path, wanted }) => isSent && settings[name].risk?.(null, wanted) === "protects" && !account.ignored(address, path),
-  );
+  const protecting = unseen.filter(({ name, path, wanted }) => isSent && protects(name, wanted) && !account.ignored(address, path));
   const digests = digestsOf(protecting.map(({ name, wanted }) => [name, wanted]));
   const before = recordOf(manifest, liveId, account)?.sent;
   const due = protecting.filter(({ path }) => digests[`/settings${path}`] !== before?.[`/settings${path}`]);
-  const [sent, never] = [protecting.filter((one) => !due.includes(one)), unshown.filter((one) => !protecting.includes(one))].map((all) =>
+  const [sent, never] = [protecting.filter((one) => !due.includes(one)), unseen.filter((one) => !protecting.includes(one))].map((all) =>
     all.map(({ path }) => path),
   );
   return {
     due,
     ...(due.length === 0 ? {} : { binding: { id: liveId, sent: { ...before, ...digests } } }),
-    steps: [
-      ...unseenSteps(address, sent ?? [], unshownAndSent),
-      ...unseenSteps(address, never ?? [], isSent ? unshownAndUnsent : "the service does not show the value"),
-    ],
+    steps: [...unseenSteps(address, sent ?? [], unshownAndSent), ...unseenSteps(address, never ?? [], isSent ? unshownAndUnsent : unshown)],
   };
 }
+
+/** Whether a setting protects, whatever its live value is. */
+const protects = (name: Name, wanted: JsonValue): boolean => settings[name].risk?.(null, wanted) === "protects";
 
 const digestsOf = (sent: readonly (readonly [Name, JsonValue])[]): NonNullable<Binding["sent"]> =>
   sent.length === 0 ? {} : leafDigests(Object.fromEntries(sent), "/settings");
 
 /** The digests of the settings that protect, which a create sends. */
 export const createdSettings = (spec: IntegrationSpec): NonNullable<Binding["sent"]> =>
-  digestsOf(declaredIn(spec).filter(([name, wanted]) => settings[name].risk?.(null, wanted) === "protects"));
+  digestsOf(declaredIn(spec).filter(([name, wanted]) => protects(name, wanted)));
 
 /** Undefined if the service does not show it. */
 function liveSetting(live: LiveIntegration, name: Name): JsonValue | undefined {

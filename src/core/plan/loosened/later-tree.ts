@@ -22,9 +22,10 @@ interface Matching {
   readonly label?: string;
 }
 
-/** Those of both sides. `changed`: what is on one side only; what differs depends on it. */
+const byText = <T>(list: readonly T[]): ReadonlyMap<string, T> => new Map(list.map((one) => [canonicalJson(one as JsonValue), one])); // parts of manifests are JSON
+
+/** The values of both sides. `changed` are those on one side only. */
 function inBoth<T>(before: readonly T[], now: readonly T[]): BothSides<T> {
-  const byText = (list: readonly T[]) => new Map(list.map((one) => [canonicalJson(one as JsonValue), one])); // parts of manifests are JSON
   const [was, is] = [byText(before), byText(now)];
   const all = new Map([...was, ...is]);
   return { changed: [...all].flatMap(([text, one]) => (was.has(text) === is.has(text) ? [] : [one])), all: [...all.values()] };
@@ -105,6 +106,8 @@ export function policiesOf({ base, head }: Sides): BothSides<Matching> {
 const most: Readonly<Record<Level, number>> = { schema: 60, table: 400, column: 6_000 };
 /** Those of a pattern that is not changed, and of what it matches together with changed ones. */
 const mostBeside: Readonly<Record<Level, number>> = { schema: 60, table: 2_000, column: 1_000 };
+/** The most columns of a table that only a literal tree or a file names, beside those. */
+const mostBesideNamed = 120;
 const mostAttributes = 8;
 /** The most columns of all tables, times the patterns that each is compared with. */
 const mostComparisons = 200_000_000;
@@ -124,7 +127,7 @@ const ordinary: { readonly enabled: boolean; readonly hashed: boolean; readonly 
 export function attributesOf({ all }: BothSides<Matching>, onCut: TreeOptions["onCut"]): readonly Attributes[] {
   const asked = all.flatMap(({ match }) => match.where ?? []);
   const members = (["enabled", "hashed", "isPrimaryKey"] as const).filter((name) => asked.some((where) => where[name] !== undefined));
-  const found = inBoth<Attributes>([{}, ...asked, ...members.map((name) => ({ [name]: !ordinary[name] }))], []).all;
+  const found = [...byText<Attributes>([{}, ...asked, ...members.map((name) => ({ [name]: !ordinary[name] }))]).values()];
   if (found.length > mostAttributes) onCut();
   return found.slice(0, mostAttributes);
 }
@@ -163,7 +166,7 @@ export function laterTree(sides: Sides, { changed, all }: BothSides<Matching>, {
   const [schemas, tables] = [aboveColumns("schema"), aboveColumns("table")];
   const room = Math.floor(mostComparisons / (schemas.length * tables.length * (all.length + 1)));
   const names = namesAt("column", { changed, all }, Math.max(mostBeside.column, Math.min(most.column, room)));
-  const [columns, few] = [columnsOf(names), columnsOf(names.slice(0, 120))];
+  const [columns, few] = [columnsOf(names), columnsOf(names.slice(0, mostBesideNamed))];
   for (const schema of schemas) for (const table of tables) add(schema, table, columns);
   for (const one of all.filter(({ match }) => match.schema !== undefined || match.table !== undefined)) {
     const given = { changed: [one], all: [one, ...changed] };
@@ -219,7 +222,7 @@ export function laterIntegrations(
   const labelsOf = (of: readonly Selecting[]) => of.flatMap(({ labels }) => (labels === undefined ? [] : [labels]));
   const both = [...labelsOf(changed), ...labelsOf(all)];
   const sets = [{}, ...both, ...labelsOf(changed).flatMap((one) => both.map((other) => ({ ...other, ...one })))];
-  const labels = [...new Map(sets.map((one) => [canonicalJson(one), one])).values()];
+  const labels = [...byText(sets).values()];
   const made = labels.slice(0, mostLabels).flatMap((of) => names.map((name) => ({ names: [name], labels: of })));
   if (isCut || labels.length > mostLabels) onCut();
   return new Map([...made.map((one, index) => [`later ${index}`, one] as const), ...(isKnown ? [] : namedIntegrations([base, head]))]);

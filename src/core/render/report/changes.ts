@@ -196,7 +196,7 @@ function verbOf(facts: ChangeFacts & { readonly field: string }, { kind, isRevie
   return isOutside(facts) ? known.drift : origin === "config" ? known.config : known.unknown;
 }
 
-/** What differs, in a report: "no longer hashed", "description differs". */
+/** The difference as a report words it: "no longer hashed", "description differs". */
 export const differenceText = (change: Change): string => verbOf(change, wordsOf("DriftReport"));
 
 /** "false → true"; in a report "live 60, desired 15". */
