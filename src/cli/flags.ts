@@ -61,7 +61,7 @@ export interface GlobalFlags extends FlagsOf<typeof globalOptions> {}
 export const comparisonOptions = (risks = "exposes, loosened") =>
   ({
     "--fail-on <list>": {
-      text: `Exit with 2 if there are any of: changes, drift, ${risks}, unmanaged, unverifiable, manual, blocked, policy, unreviewed, warnings`,
+      text: `Exit with 2 if there are any of: changes, drift, ${risks}, unmanaged, unseen, byHand, blocked, policy, unreviewed, warnings`,
       repeatable: true,
     },
     '--allow <name="reason">': {

@@ -51,7 +51,7 @@ test("the demo shows its steps in order, ends with 0, and leaves no files", asyn
     "No changes.",
   ];
   let at = 0;
-  expect(stdout.slice(stdout.indexOf("$ dimsync apply --yes")), "after apply, nothing is deferred").not.toContain("I_POLICY_WAITS");
+  expect(stdout.slice(stdout.indexOf("$ dimsync apply --yes")), "after apply, nothing waits").not.toContain("I_POLICY_WAITS");
   for (const step of steps) {
     const found = stdout.indexOf(step, at);
     expect(found, `${step}, in ${stdout.slice(at)}`).toBeGreaterThanOrEqual(at);

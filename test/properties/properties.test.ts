@@ -62,11 +62,11 @@ test("apply makes the declared changes and no others, and the next plan is empty
         const second = await plan();
         expect({
           items: readySteps(second),
-          deferred: waitingSteps(second),
-          manual: byHandSteps(second),
+          waiting: waitingSteps(second),
+          byHand: byHandSteps(second),
           planned: second.calls.planned,
         }).toEqual({
-          ...{ items: [], deferred: [], manual: [], planned: {} },
+          ...{ items: [], waiting: [], byHand: [], planned: {} },
         });
         await apply();
         expect(calls().filter(isWrite), "a second apply sends nothing").toEqual([]);

@@ -147,7 +147,7 @@ describe("with the observed service, each scenario ends as with the documented o
   });
 });
 
-/** "✓ Tag/pii updated" of each item; unverifiable values depend on the service. */
+/** "✓ Tag/pii updated" of each item; unseen values depend on the service. */
 const outcomesIn = (result: string): readonly string[] =>
   [...result.matchAll(/^([^\s?] \S+\/\S+) +(\w+)/gmu)].map(([, item, outcome]) => `${item} ${outcome}`).sort();
 

@@ -20,11 +20,11 @@ import {
 
 type Document = Pick<Plan, "steps">;
 
-export type Manual = Omit<Parameters<typeof byHandStep>[0], "origin"> & Partial<Pick<Change, "origin">>;
+export type ByHand = Omit<Parameters<typeof byHandStep>[0], "origin"> & Partial<Pick<Change, "origin">>;
 type Blocked = Parameters<typeof blockedStep>[0];
-export type Deferred = Parameters<typeof waitingStep>[0];
+export type Waiting = Parameters<typeof waitingStep>[0];
 
-export interface Unverifiable {
+export interface Unseen {
   readonly address: string;
   readonly paths: readonly string[];
   readonly reason: string;
@@ -41,7 +41,7 @@ export interface Ending extends Omit<Step, "outcome">, Partial<Why> {
 export const outcomes = (result: Document): readonly Ending[] =>
   endedSteps(result).map((step) => ({ ...step, ...step.why, outcome: outcomeOf(step) ?? "done" }));
 
-export const byHandSteps = (of: Document): readonly (Manual & Pick<Step, "id"> & Pick<Change, "attribution">)[] =>
+export const byHandSteps = (of: Document): readonly (ByHand & Pick<Step, "id"> & Pick<Change, "attribution">)[] =>
   stepsOf(of, "byHand").map((step) => {
     const { id, address, liveId, liveName, manifests, obligation } = step;
     const { path, before: actual, after: expected, origin, attribution } = firstChange(step);
@@ -58,7 +58,7 @@ export const byHandSteps = (of: Document): readonly (Manual & Pick<Step, "id"> &
 export const blockedSteps = (of: Document): readonly (Omit<Blocked, "code"> & { readonly code: string })[] =>
   stepsOf(of, "blocked").map(({ address, why = { message: "" } }) => ({ address, code: "", ...why }));
 
-export const waitingSteps = (of: Document): readonly Deferred[] =>
+export const waitingSteps = (of: Document): readonly Waiting[] =>
   stepsOf(of, "waits").map(({ address, verb, waitsFor = [], liveId, why, changes }) => ({
     ...{ verb: verb === "none" ? "create" : verb, address, waitsFor, desired: firstChange({ changes }).after ?? null },
     ...defined({ liveId, why: why?.message }),
@@ -66,7 +66,7 @@ export const waitingSteps = (of: Document): readonly Deferred[] =>
 
 export const heldSteps = (of: Document): readonly Step[] => stepsOf(of, "held");
 
-export const unseenSteps = (of: Document): readonly Unverifiable[] =>
+export const unseenSteps = (of: Document): readonly Unseen[] =>
   stepsOf(of, "unseen").map(({ address, changes, why }) => ({
     address,
     paths: Array.from(eachChange({ changes }), ({ path }) => path),
@@ -76,24 +76,18 @@ export const unseenSteps = (of: Document): readonly Unverifiable[] =>
 export const notKeptSteps: (of: Document) => readonly NotKept[] = notKeptValues;
 
 interface Unsent {
-  readonly byHand?: readonly (Manual & Partial<Pick<Step, "id"> & Pick<Change, "attribution">>)[];
+  readonly byHand?: readonly (ByHand & Partial<Pick<Step, "id"> & Pick<Change, "attribution">>)[];
   readonly blocked?: readonly Blocked[];
-  readonly waiting?: readonly Deferred[];
+  readonly waiting?: readonly Waiting[];
   readonly held?: readonly Omit<Step, "id" | "standing" | "requests">[];
   readonly notKept?: readonly NotKept[];
-  readonly unseen?: readonly Unverifiable[];
+  readonly unseen?: readonly Unseen[];
 }
 
 /** The steps of a document, in the order of the document. */
-export const stepsFrom = ({
-  byHand: manual = [],
-  blocked: no = [],
-  waiting: later = [],
-  held: kept = [],
-  ...of
-}: Unsent): readonly Step[] =>
+export const stepsFrom = ({ byHand = [], blocked: no = [], waiting: later = [], held: kept = [], ...of }: Unsent): readonly Step[] =>
   [
-    ...manual.map(({ id, attribution, ...one }) => {
+    ...byHand.map(({ id, attribution, ...one }) => {
       const step = byHandStep(one as Parameters<typeof byHandStep>[0]);
       const changes = step.changes.map((change) => ({ ...change, ...defined({ attribution }) }));
       return { ...step, changes, ...defined({ id }) };
@@ -121,8 +115,8 @@ export interface FlatEnding extends Partial<Omit<Ending, "outcome">> {
 export const endedFrom = (all: readonly FlatEnding[]): readonly Step[] =>
   all.map(({ outcome, code, message, command, ...step }, index) => {
     const why = message === undefined && code === undefined ? {} : { why: { message: message ?? "", ...defined({ code, command }) } };
-    const standing = outcome === "blocked" ? "blocked" : outcome === "deferred" ? "waits" : "ready";
-    const end = outcome === "blocked" || outcome === "deferred" ? {} : { outcome };
+    const standing = outcome === "blocked" ? "blocked" : outcome === "waits" ? "waits" : "ready";
+    const end = outcome === "blocked" || outcome === "waits" ? {} : { outcome };
     return { id: `s${index + 1}`, verb: "none", changes: [], requests: [], ...step, standing, ...why, ...end };
   });
 
@@ -136,10 +130,10 @@ export const withReady = <T extends Document>(of: T, ready: readonly Step[]): T 
 export interface Lists {
   readonly items: readonly DraftItem[];
   readonly held: readonly DraftStep[];
-  readonly manual: readonly Manual[];
+  readonly byHand: readonly ByHand[];
   readonly blocked: readonly Blocked[];
-  readonly deferred: readonly Deferred[];
-  readonly unverifiable: readonly Unverifiable[];
+  readonly waiting: readonly Waiting[];
+  readonly unseen: readonly Unseen[];
   readonly notKept: readonly NotKept[];
 }
 
@@ -150,10 +144,10 @@ export function inLists<T extends { readonly steps: readonly DraftStep[] }>(foun
     ...rest,
     items: draftItems({ steps }),
     held: stepsOf({ steps }, "held"),
-    manual: byHandSteps(document).map(({ id: _, ...one }) => one),
+    byHand: byHandSteps(document).map(({ id: _, ...one }) => one),
     blocked: blockedSteps(document) as readonly Blocked[],
-    deferred: waitingSteps(document).map((one, index) => ({ ...one, ...defined({ later: stepsOf({ steps }, "waits")[index]?.later }) })),
-    unverifiable: unseenSteps(document),
+    waiting: waitingSteps(document).map((one, index) => ({ ...one, ...defined({ later: stepsOf({ steps }, "waits")[index]?.later }) })),
+    unseen: unseenSteps(document),
     notKept: notKeptSteps(document),
   };
 }
@@ -162,10 +156,10 @@ export function inLists<T extends { readonly steps: readonly DraftStep[] }>(foun
 export const fromLists = <T extends Partial<Lists>>({
   items = [],
   held = [],
-  manual = [],
+  byHand = [],
   blocked = [],
-  deferred = [],
-  unverifiable = [],
+  waiting = [],
+  unseen = [],
   notKept = [],
   ...rest
 }: T): { readonly steps: readonly DraftStep[] } & Omit<T, keyof Lists> => ({
@@ -173,10 +167,10 @@ export const fromLists = <T extends Partial<Lists>>({
   steps: [
     ...items,
     ...held,
-    ...manual.map((one) => byHandStep(one as Parameters<typeof byHandStep>[0])),
+    ...byHand.map((one) => byHandStep(one as Parameters<typeof byHandStep>[0])),
     ...blocked.map(blockedStep),
-    ...deferred.map(waitingStep),
-    ...unverifiable.flatMap(({ address, paths, reason }) => unseenDrafts(address, paths, reason)),
+    ...waiting.map(waitingStep),
+    ...unseen.flatMap(({ address, paths, reason }) => unseenDrafts(address, paths, reason)),
     ...notKept.map(notKeptStep),
   ],
 });

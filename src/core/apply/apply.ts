@@ -11,7 +11,7 @@ import { allowGuards, executeRounds } from "./rounds.ts";
 import type { EndedStep } from "./step.ts";
 
 export interface ApplyOptions {
-  /** A saved plan: its items, then what it deferred, and nothing else. Absent: plan now. */
+  /** A saved plan: its steps, then those that waited, and nothing else. Absent: plan now. */
   readonly saved?: Plan;
   /** The saved plan was made by this process, so nobody can have changed it: its requests are sent without being planned again. */
   readonly isOwnPlan?: boolean;

@@ -90,14 +90,14 @@ function separated({ kept, ...item }: EndedStep): readonly EndedStep[] {
   return [{ ...done, outcome: "done", message: `The account has ${names} now.`, changes: kept }, item];
 }
 
-/** What ended blocked or deferred has that as its standing. */
+/** What ended blocked or waiting has that as its standing. */
 function resultStep(
   { outcome, code, message, command, notKept: _, ...step }: EndedStep,
   target: Pick<Plan, "target" | "severalTargets">,
 ): Step {
   const why = message === undefined ? {} : { why: withTarget({ message, ...defined({ code, command }) }, target) };
   if (outcome === "blocked") return { ...step, standing: "blocked", ...why };
-  return outcome === "deferred" ? { ...step, standing: "waits", ...why } : { ...step, ...why, outcome };
+  return outcome === "waits" ? { ...step, standing: "waits", ...why } : { ...step, ...why, outcome };
 }
 
 const unsentStandings: readonly Step["standing"][] = ["byHand", "held", "notKept", "unseen"];
@@ -123,7 +123,7 @@ function exitOf(result: Result, plan: Plan, signal: AbortSignal): Exit {
   return lostLease === undefined ? exit : combineExits([exit, { code: lostLease.exit, reasons: ["lock-lost"] }]);
 }
 
-/** Addresses without an item: those that a plan blocked, unless a later one has an item for them, and those still deferred at the end. */
+/** Addresses without an item: those that a plan blocked, unless a later one has an item for them, and those that still wait at the end. */
 export function unfinishedItems(plans: readonly Pick<Plan, "steps">[], results: readonly EndedStep[]): readonly EndedStep[] {
   const last = plans.at(-1);
   const blocked = new Map(
@@ -136,7 +136,7 @@ export function unfinishedItems(plans: readonly Pick<Plan, "steps">[], results: 
   return [...[...blocked.values()].map((step) => ended(step, { outcome: "blocked", ...step.why })), ...waitingResults(waiting, results)];
 }
 
-/** A deferred item is skipped if something that it waits for failed, directly or through another deferred item. */
+/** A step that waits is skipped if something that it waits for failed, directly or through another one. */
 function waitingResults(steps: readonly Step[], results: readonly EndedStep[]): readonly EndedStep[] {
   const ends = new Map(results.map((result) => [result.address, result]));
   const waiting = new Map(steps.flatMap((entry) => (ends.has(entry.address) ? [] : [[entry.address, entry] as const])));
@@ -154,7 +154,7 @@ function waitingResults(steps: readonly Step[], results: readonly EndedStep[]): 
   };
   const endOf = (entry: Step): EndedStep => {
     const failed = failedBefore(entry);
-    const isSkipped = failed !== undefined && failed.outcome !== "deferred";
+    const isSkipped = failed !== undefined && failed.outcome !== "waits";
     return ended(entry, isSkipped ? dependencyFailed(failed) : stillWaits(entry));
   };
   return entries.map((entry) => {
@@ -168,7 +168,7 @@ function stillWaits({ waitsFor = [], liveId, why }: Step): Ending {
   const names = waitsFor.join(", ");
   const answer = why === undefined ? "" : ` Its last answer: ${why.message}`;
   return {
-    outcome: "deferred",
+    outcome: "waits",
     code: "E_STILL_WAITING",
     message:
       liveId === undefined

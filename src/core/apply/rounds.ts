@@ -167,7 +167,7 @@ function newOutcomes() {
   const replans = new Map<Address, number>();
   const counted: Counted[] = [];
   return {
-    /** True if something was created, related or bound that deferred items may have waited for. */
+    /** True if something was created, related or bound that other steps may have waited for. */
     add(items: readonly ReadyStep[], results: readonly EndedStep[]): boolean {
       for (const result of results) byStep.set(stepOf(result), result);
       dependencies = new Map(items.map((item) => [stepOf(item), item.dependsOn ?? []]));

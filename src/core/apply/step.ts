@@ -45,13 +45,12 @@ const stillInCreation =
   "The service still creates the integration, so the request was not accepted. Run apply again later. client.schemaWaitSeconds limits how long apply waits for that.";
 
 /**
- * The ending of an item whose request failed. It is deferred while the service still creates the integration. After a refused key,
+ * The ending of an item whose request failed. It waits while the service still creates the integration. After a refused key,
  * nothing more is sent: all these items end with the same text.
  */
 export function endingOf(error: ServiceError): Ending {
   const { code, status, sent, message, reason } = error;
-  if (isInCreation(error))
-    return { outcome: "deferred", code: "E_STILL_WAITING", message: `${stillInCreation} Its last answer: ${reason}` };
+  if (isInCreation(error)) return { outcome: "waits", code: "E_STILL_WAITING", message: `${stillInCreation} Its last answer: ${reason}` };
   if (status !== 401) return { outcome: "failed", code, message };
   if (sent === "never") return { outcome: "skipped", code, message: "Not sent, because the service refused the API key before." };
   return { outcome: "failed", code, message: reason };

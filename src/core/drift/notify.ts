@@ -93,7 +93,7 @@ export function notification({ target, report, previous, error, repairs }: Notif
   ];
   const of = { formatVersion: "1.0", kind: "DriftNotification", text: lines.join("\n"), target, error, repairs };
   if (report === undefined) return of;
-  const { at, fingerprint, counts, origins, exit, manual } = driftSummary(report);
+  const { at, fingerprint, counts, origins, exit, byHand } = driftSummary(report);
   return {
     ...of,
     at,
@@ -103,7 +103,7 @@ export function notification({ target, report, previous, error, repairs }: Notif
     exit,
     counts,
     origins,
-    manual: manual.slice(0, maxSteps),
+    byHand: byHand.slice(0, maxSteps),
   };
 }
 
@@ -133,12 +133,12 @@ function driftLines(report: Plan): readonly string[] {
   ];
 }
 
-/** "2 differences, 1 exposed, 1 manual step". */
-function countsText({ differences, exposed, manual, policy, blocked }: ReturnType<typeof driftSummary>["counts"]): string {
+/** "2 differences, 1 exposed, 1 by hand". */
+function countsText({ differences, exposed, byHand, policy, blocked }: ReturnType<typeof driftSummary>["counts"]): string {
   const of = [
     [differences, counted(differences, "difference")],
     [exposed, `${exposed} exposed`],
-    [manual, counted(manual, "manual step")],
+    [byHand, `${byHand} by hand`],
     [policy, counted(policy, "policy finding")],
     [blocked, `${blocked} not compared`],
   ] as const;

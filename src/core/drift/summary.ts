@@ -8,7 +8,7 @@ import { type Origin, type Plan, readySteps, stepsOf, unmanagedObjects, whyOf } 
 import { spaced } from "../base/text/paths.ts";
 import { unmanagedCounts } from "../render/index.ts";
 
-/** A report in a few figures: counts, a fingerprint and the open manual steps, but no values from the account. */
+/** A report in a few figures: counts, a fingerprint and the open steps by hand, but no values from the account. */
 interface DriftSummary {
   /** ISO 8601: when the report was created. */
   readonly at: string;
@@ -20,7 +20,7 @@ interface DriftSummary {
     readonly differences: number;
     /** Leaves that are less protected than declared, and what was kept hashed or disabled and cannot be shown to be so. */
     readonly exposed: number;
-    readonly manual: number;
+    readonly byHand: number;
     readonly blocked: number;
     readonly policy: number;
     /** Integrations and tags that no manifest covers. */
@@ -28,9 +28,9 @@ interface DriftSummary {
     /** Columns of managed integrations that nothing covers. */
     readonly unmanagedColumns: number;
   };
-  /** Differences per origin, manual ones included. */
+  /** Differences per origin, steps by hand included. */
   readonly origins: Readonly<Record<Origin, number>>;
-  readonly manual: readonly { readonly id: string; readonly address: Address; readonly path: Pointer; readonly instruction: string }[];
+  readonly byHand: readonly { readonly id: string; readonly address: Address; readonly path: Pointer; readonly instruction: string }[];
 }
 
 export function driftSummary(report: Plan): DriftSummary {
@@ -46,14 +46,14 @@ export function driftSummary(report: Plan): DriftSummary {
     counts: {
       differences: items.reduce((sum, item) => sum + (item.verb === "create" ? 1 : Math.max(1, changeCount(item))), 0),
       exposed: (report.counts.exposed ?? 0) + byHand.filter(({ obligation }) => obligation === true).length,
-      manual: byHand.length,
+      byHand: byHand.length,
       blocked: stepsOf(report, "blocked").length,
       policy: policyFindings(report).length,
       unmanaged: unmanagedCounts(report.unmanaged).objects,
       unmanagedColumns: unmanagedCounts(report.unmanaged).columns,
     },
     origins,
-    manual: byHand.map((step) => ({
+    byHand: byHand.map((step) => ({
       id: step.id,
       address: step.address,
       path: firstChange(step).path,
@@ -71,12 +71,12 @@ function fingerprintOf(report: Plan): string {
     ...readySteps(report)
       .filter(({ verb }) => verb !== "bind")
       .flatMap((item) => [
-        ["item", item.address, item.verb],
+        ["step", item.address, item.verb],
         ...Array.from(eachChange(item), ({ path, before, after }) => ["change", item.address, path, before ?? null, after ?? null]),
       ]),
-    ...stepsOf(report, "byHand").map((step) => ["manual", step.id, firstChange(step).after ?? null, firstChange(step).before ?? null]),
+    ...stepsOf(report, "byHand").map((step) => ["byHand", step.id, firstChange(step).after ?? null, firstChange(step).before ?? null]),
     ...stepsOf(report, "blocked").map(({ address, why }) => ["blocked", address, why?.code ?? ""]),
-    ...stepsOf(report, "waits").map(({ address }) => ["deferred", address]),
+    ...stepsOf(report, "waits").map(({ address }) => ["waits", address]),
     ...[...unmanagedObjects(report.unmanaged).values()].flat().map(({ id }) => ["unmanaged", id]),
     ...policyFindings(report).map(({ rule, severity, address, path }) => ["policy", rule, severity, address, path]),
     ["complete", report.complete],

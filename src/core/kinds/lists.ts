@@ -34,7 +34,7 @@ const change =
   (after, is) =>
     after === null ? `Clear the ${what} of ${is} in the service` : `Set the ${what} of ${is} to ${JSON.stringify(after)} in the service`;
 
-/** All settings: what `spec.settings` can have and a create takes. PATCH writes those that are not manual. */
+/** All settings: what `spec.settings` can have and a create takes. PATCH writes those that are not by hand. */
 export const settings: Readonly<Record<keyof IntegrationSettings, Setting>> = {
   name: { isListed: true, isByHand: true, byHand: (after, is) => `Rename ${is} to ${JSON.stringify(after)} in the service` },
   paused: {

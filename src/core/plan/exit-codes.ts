@@ -3,7 +3,7 @@ import { loosenedOf, openFindings, refusingGuards, unreviewedIn } from "../base/
 import { endedSteps, isDeclined, outcomeOf, type Plan, type Result, stepsOf, unmanagedObjects } from "../base/model/plan.ts";
 import { diagnosticsIn, isError, stopsApply } from "../base/model/problem.ts";
 
-const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "unreviewed", "warnings"] as const;
+const shared = ["changes", "drift", "unmanaged", "unseen", "byHand", "blocked", "policy", "unreviewed", "warnings"] as const;
 /** The values of `--fail-on`: those of `plan` and `apply`, and those of `drift`. */
 export const failOnNames = {
   Plan: [...shared, "exposes", "loosened"],
@@ -52,8 +52,8 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   exposed: ({ counts: { exposed = 0 } }) => exposed > 0,
   stricter: ({ counts: { stricter = 0 } }) => stricter > 0,
   unmanaged: ({ unmanaged }) => unmanaged.columns > 0 || [...unmanagedObjects(unmanaged).values()].some(({ length }) => length > 0),
-  unverifiable: (plan) => stepsOf(plan, "unseen").length > 0,
-  manual: (plan) => stepsOf(plan, "byHand").length > 0,
+  unseen: (plan) => stepsOf(plan, "unseen").length > 0,
+  byHand: (plan) => stepsOf(plan, "byHand").length > 0,
   blocked: (plan) => stepsOf(plan, "blocked").length > 0,
   policy: (plan) => openFindings(plan).some(isError),
   loosened: (plan) => loosenedOf(plan).length > 0,

@@ -16,7 +16,7 @@ const unread: Addresses = { addressesOf: (address) => [address, objectAddress(ad
 export interface Scope {
   /** The globs that it was made of. */
   readonly patterns?: { readonly only: readonly string[]; readonly exclude: readonly string[] };
-  /** Whether an item, manual step, blocked or deferred entry at this address is in scope. */
+  /** Whether a step at this address is in scope. */
   readonly item: (address: Address, account?: Addresses) => boolean;
   /**
    * Whether the unit must be read and compared: it or a part of it (a relation of a tag) is in

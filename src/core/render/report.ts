@@ -198,7 +198,7 @@ function leadingState(plan: Plan): string {
   const items = readySteps(plan);
   if (items.length === 0 && stepsOf(plan, "blocked").length > 0) return "blocked";
   if (kind === "DriftReport") return "drift";
-  return items.length === 0 && stepsOf(plan, "byHand").length > 0 ? "manual" : "changes";
+  return items.length === 0 && stepsOf(plan, "byHand").length > 0 ? "by hand" : "changes";
 }
 
 /** The state of a run with this exit code that applied nothing. */

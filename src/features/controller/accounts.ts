@@ -28,7 +28,7 @@ export interface AccountRow {
   readonly commitAt: string | null;
   readonly exposed: number;
   readonly differences: number;
-  readonly manual: number;
+  readonly byHand: number;
   readonly policy: number;
   /** When a check first found something exposed. */
   readonly exposedSince: string | null;
@@ -82,10 +82,10 @@ export function listAccounts({ rows }: Database, target?: string): Promise<reado
   const isStale = "now() - coalesce(checked_at, added_at) > 3 * every_ms * interval '1 ms'";
   return rows(
     `select target, mode, labels, every_ms as "everyMs", version, now() as "readAt", next_at <= now() as "isDue", next_at as "nextAt", ${isStale} as "isStale",
-      checked_at as "checkedAt", duration_ms as "durationMs", commit, commit_at as "commitAt", exposed, differences, manual, policy,
+      checked_at as "checkedAt", duration_ms as "durationMs", commit, commit_at as "commitAt", exposed, differences, by_hand as "byHand", policy,
       exposed_since as "exposedSince", findings::json as findings, repairs::json as repairs, error, failures, locked, notified
       from dimsync_controller.account where $1::text is null or target = $1
-      order by exposed > 0 desc, error is not null desc, ${isStale} desc, exposed desc, differences + manual + policy desc, target`,
+      order by exposed > 0 desc, error is not null desc, ${isStale} desc, exposed desc, differences + by_hand + policy desc, target`,
     [target ?? null],
   );
 }
@@ -116,7 +116,7 @@ export interface CheckFound {
   /** The row as the check stored it last. Default: as it was before the check. */
   readonly row?: AccountRow;
   /** Absent if the account could not be read, and nothing worse is known than before. */
-  readonly known?: (Pick<AccountRow, "exposed" | "differences" | "manual" | "policy" | "findings"> & { readonly report: Plan }) | undefined;
+  readonly known?: (Pick<AccountRow, "exposed" | "differences" | "byHand" | "policy" | "findings"> & { readonly report: Plan }) | undefined;
   /** All that is exposed; absent if the account could not be read completely. */
   readonly exposed?: readonly FoundDifference[] | undefined;
   readonly error?: string | undefined;
@@ -147,10 +147,10 @@ export async function storeFound(
     repairs: JSON.stringify(repairs),
     report: JSON.stringify(report),
   };
-  const of = { error, locked, failures, duration_ms: Math.round(ms), commit: commit?.id, commit_at: commit?.at };
+  const of = { by_hand: counts.byHand, error, locked, failures, duration_ms: Math.round(ms), commit: commit?.id, commit_at: commit?.at };
   const stored = await rows(
     `update dimsync_controller.account a set version = a.version + 1, error = f.error, locked = f.locked, duration_ms = f.duration_ms, findings = f.findings,
-      repairs = f.repairs, exposed = f.exposed, differences = f.differences, manual = f.manual, policy = f.policy, failures = f.failures,
+      repairs = f.repairs, exposed = f.exposed, differences = f.differences, by_hand = f.by_hand, policy = f.policy, failures = f.failures,
       report = coalesce(f.report, a.report), commit = coalesce(f.commit, a.commit), commit_at = coalesce(f.commit_at, a.commit_at),
       exposed_since = case when f.exposed > 0 then coalesce(a.exposed_since, now()) end, checked_at = case when f.error is null then now() else a.checked_at end,
       next_at = now() + least(86400000, a.every_ms * 2 ^ least(f.failures, 20)) * (0.9 + random() * 0.2) * interval '1 ms'

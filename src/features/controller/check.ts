@@ -51,8 +51,8 @@ export async function checkAccount(account: AccountRow, options: CheckOptions): 
   const found = isLoaded ? await compareAndRepair(project, account, { ...options, log }).catch(failed) : { error: refused };
   if (!(await storeFound(database, account, { ...found, commit, ms: performance.now() - began })))
     return log("Another worker has checked the account meanwhile, so this check is dropped.", { level: "warn" });
-  const { exposed, differences, manual } = found.known ?? account;
-  if (found.error === undefined) log(`${exposed} exposed, ${differences} different, ${manual} by hand.`);
+  const { exposed, differences, byHand } = found.known ?? account;
+  if (found.error === undefined) log(`${exposed} exposed, ${differences} different, ${byHand} by hand.`);
   else log(found.error, { level: "error" });
   if (project !== undefined) await notify(project, found, options);
 }

@@ -117,6 +117,6 @@ create table if not exists dimsync_controller.account (
   target text primary key, mode text not null, labels jsonb not null, every_ms integer not null,
   seen_at timestamptz not null default now(), added_at timestamptz not null default now(), next_at timestamptz not null default now(),
   checked_at timestamptz, duration_ms integer, commit text, commit_at timestamptz, exposed_since timestamptz,
-  exposed integer not null default 0, differences integer not null default 0, manual integer not null default 0, policy integer not null default 0,
+  exposed integer not null default 0, differences integer not null default 0, by_hand integer not null default 0, policy integer not null default 0,
   version integer not null default 0, findings text not null default '[]', repairs text not null default '[]', report text, error text, failures integer not null default 0, locked text, notified text
 )`;

@@ -12,14 +12,14 @@ export function metricsOf(accounts: readonly AccountRow[]): string {
     return familyText({ name: `controller_${name}`, help, type: "gauge", samples });
   };
   // Nothing is known of an account before its first check.
-  const known = (of: "exposed" | "differences" | "manual" | "policy") => (account: AccountRow) =>
+  const known = (of: "exposed" | "differences" | "byHand" | "policy") => (account: AccountRow) =>
     account.checkedAt === null && account.exposed === 0 ? null : account[of];
   const age = ({ readAt, checkedAt }: AccountRow) => (checkedAt === null ? null : (Date.parse(readAt) - Date.parse(checkedAt)) / 1000);
   return [
     familyText({ name: "controller_build_info", help: "The version of the process.", type: "gauge", samples: [[{ version }, 1]] }),
     gauge("exposed_columns", "Columns that are less protected than the manifests declare.", known("exposed")),
     gauge("differences", "Differences that a request could fix, missing objects, and what is not compared.", known("differences")),
-    gauge("manual_steps", "Differences that somebody must fix by hand.", known("manual")),
+    gauge("by_hand", "Differences that somebody must fix by hand.", known("byHand")),
     gauge("policy_findings", "Violated policies.", known("policy")),
     gauge("failures", "Checks that failed in a row.", ({ failures }) => failures),
     gauge("stale", "1 if the account was not checked within three intervals.", ({ isStale }) => (isStale ? 1 : 0)),

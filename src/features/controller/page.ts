@@ -21,12 +21,12 @@ const tones = {
 } as const satisfies Record<string, Tone>;
 
 /** What is known of an account; the first that applies. */
-function stateOf({ exposed, error, isStale, checkedAt, differences, manual, policy }: AccountRow): keyof typeof tones {
+function stateOf({ exposed, error, isStale, checkedAt, differences, byHand, policy }: AccountRow): keyof typeof tones {
   if (exposed > 0) return "exposed";
   if (error !== null) return "failing";
   if (isStale) return "stale";
   if (checkedAt === null) return "pending";
-  return differences + manual + policy > 0 ? "drifted" : "in sync";
+  return differences + byHand + policy > 0 ? "drifted" : "in sync";
 }
 
 /** The accounts, worst first. `query`: `label=team=data` and `state=exposed` choose some of them. */
@@ -100,7 +100,7 @@ function accountsHtml(accounts: readonly AccountRow[]): Html {
       ],
       count(account.exposed, "alarm"),
       [count(account.differences), account.policy > 0 && below(counted(account.policy, "policy finding"))],
-      count(account.manual),
+      count(account.byHand),
       checkedAt === null ? quiet("never") : html`<span class=${isStale && "alarm"}>${ageHtml(checkedAt, account)}</span>`,
       commit !== null && code(commit.slice(0, 7)),
       account.mode,

@@ -52,7 +52,7 @@ describe("members that the service leaves out", () => {
     expect((await at.plan("--detailed-exitcode")).code).toBe(0);
   });
 
-  it("of columns that must be hashed: sent once, then unverifiable until it is given up", async () => {
+  it("of columns that must be hashed: sent once, then unseen until it is given up", async () => {
     const at = await scene(hashesEmail, { meddle: ofSchemas((key) => key === "hashed") });
     const first = await at.apply();
     expect([first.code, endings(first.result)[orders]]).toEqual([0, "done"]);

@@ -85,7 +85,7 @@ it("an interrupted apply plans no further round", async () => {
     void (event.type === "step" && event.label.endsWith("done") && stop.abort(new Error("interrupted")));
   const { result } = await applyAround(at, async () => undefined, { onProgress, signal: stop.signal });
   expect([endings(result), result.findings, at.writes()]).toEqual([
-    { "create Asset/archive": "done", "create Integration/returns": "deferred E_STILL_WAITING" },
+    { "create Asset/archive": "done", "create Integration/returns": "waits E_STILL_WAITING" },
     [],
     ["POST /v1/assets"],
   ]);

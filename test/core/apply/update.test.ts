@@ -297,14 +297,14 @@ describe("a PATCH that is refused because the service still creates the integrat
     expect(at.writes()).toHaveLength(2);
   });
 
-  it("is deferred with the service's words when that time is over", async () => {
+  it("waits with the service's words when that time is over", async () => {
     const at = await scene(hashesEmail, {
       config: { client: { ...client, schemaWaitSeconds: 0 } },
       meddle,
       service: { faults: [`${fault}=status:409`] },
     });
     const { code, result } = await at.apply();
-    expect([code, endings(result)[orders]]).toEqual([4, "deferred E_STILL_WAITING"]);
+    expect([code, endings(result)[orders]]).toEqual([4, "waits E_STILL_WAITING"]);
     expect(outcomes(result).at(-1)?.message).toContain("Orders is still in creation.");
   });
 });

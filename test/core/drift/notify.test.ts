@@ -20,10 +20,10 @@ describe("the body of a notification", () => {
       target: "prod",
       exit: 2,
       previousFingerprint: "sha256:other",
-      counts: { manual: 2 },
+      counts: { byHand: 2 },
       origins: { conflict: 1 },
     });
-    expect(body["manual"]).toEqual([expect.objectContaining({ id: "m-3f2a91" }), expect.objectContaining({ id: "m-b07c11" })]);
+    expect(body["byHand"]).toEqual([expect.objectContaining({ id: "h-3f2a91" }), expect.objectContaining({ id: "h-b07c11" })]);
     expect(body["text"]).toContain("*Drift in prod*");
     expect(body["text"]).toContain("`Schemas/orders` public.users.email is no longer hashed (dana@example.com, 2026-02-28 16:40 UTC)");
     expect(body["text"]).toContain("• `Integration/orders` paused differs (by hand)");
@@ -38,10 +38,10 @@ describe("the body of a notification", () => {
       command: "dimsync resolve X",
     } as const;
     const body = bodyOf(withSteps(plan({ kind: "DriftReport", exit: { code: 2, reasons: ["drift"] } }), { byHand: [step] }));
-    expect(body["counts"]).toMatchObject({ exposed: 1, manual: 1 });
-    expect(body["text"]).toContain("1 exposed, 1 manual step");
+    expect(body["counts"]).toMatchObject({ exposed: 1, byHand: 1 });
+    expect(body["text"]).toContain("1 exposed, 1 by hand");
     expect(body["text"]).toContain("• :warning: `Schemas/orders` public.users.phone is gone, and mobile is new and readable");
-    expect(body["manual"]).toMatchObject([{ instruction: expect.stringMatching(/Give it up: dimsync resolve X$/u) }]);
+    expect(body["byHand"]).toMatchObject([{ instruction: expect.stringMatching(/Give it up: dimsync resolve X$/u) }]);
   });
 
   test("names what is not compared", () => {

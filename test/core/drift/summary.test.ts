@@ -20,7 +20,7 @@ test("a summary has counts, and no values from the account", () => {
     ),
   );
   expect(JSON.stringify(summary)).not.toMatch(/canary/u);
-  expect(summary.counts).toEqual({ differences: 1, exposed: 4, manual: 2, blocked: 2, policy: 2, unmanaged: 3, unmanagedColumns: 612 });
+  expect(summary.counts).toEqual({ differences: 1, exposed: 4, byHand: 2, blocked: 2, policy: 2, unmanaged: 3, unmanagedColumns: 612 });
   expect(driftSummary(tracedReport).origins).toEqual({ config: 1, drift: 4, conflict: 1, new: 0, unknown: 2 });
 });
 

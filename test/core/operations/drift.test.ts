@@ -30,7 +30,7 @@ test("drift of the library reads the account once, and says who made the changes
   expect(schemas.map(({ attribution }) => attribution?.actor)).toEqual([dana.email]);
 });
 
-test("an event that quotes only the live name says who made a change and who did what is manual, in JSON and in text", async () => {
+test("an event that quotes only the live name says who made a change and who did what is by hand, in JSON and in text", async () => {
   const at = await story({
     ...manifests,
     "sales.yaml":

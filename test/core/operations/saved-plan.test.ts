@@ -197,7 +197,7 @@ describe("a saved plan", () => {
     expect(at.writes()).toEqual(["POST /v1/assets"]);
   });
 
-  it("continues with its deferred part, and nothing else", async () => {
+  it("continues with the part that waits, and nothing else", async () => {
     const at = await scene(
       together(
         assetManifest(),

@@ -10,7 +10,7 @@ import { item, plan } from "../render/plans.ts";
 
 const error: Finding = { rule: "E_USAGE", severity: "error", summary: "x", message: "x" };
 const warning: Finding = { rule: "W_NO_MATCH", severity: "warning", summary: "x", message: "x" };
-const manual = stepsFrom({ byHand: [{ address: "Integration/a", path: "/paused", instruction: "x" }] });
+const byHand = stepsFrom({ byHand: [{ address: "Integration/a", path: "/paused", instruction: "x" }] });
 const blocked = (code: Code): Plan["steps"] => stepsFrom({ blocked: [{ address: "Tag/a", code, message: "x" }] });
 const refusing = { findings: [guard("maxCreates")] };
 
@@ -19,14 +19,14 @@ describe("the exit codes of plan and drift", () => {
     ["nothing to do", {}, 0, 0, 0],
     ["changes", { items: [item()] }, 0, 2, 2],
     [
-      "something deferred",
+      "something that waits",
       { steps: stepsFrom({ waiting: [{ verb: "relate", address: "Tag/a#x", waitsFor: ["Asset/x"], desired: {} }] }) },
       0,
       2,
       2,
     ],
     ["a bind is not a change", { items: [item({ verb: "bind" })] }, 0, 0, 0],
-    ["manual differences are drift but not changes", { steps: manual }, 0, 0, 2],
+    ["differences by hand are drift but not changes", { steps: byHand }, 0, 0, 2],
     ["a missing tag is drift but not a change", { steps: blocked("E_TAG_MISSING") }, 0, 0, 2],
     ["a missing integration is drift but not a change", { steps: blocked("E_INTEGRATION_MISSING") }, 0, 0, 2],
     ["a configured integration that is gone is drift but not a change", { steps: blocked("E_GONE") }, 0, 0, 2],
@@ -54,11 +54,11 @@ describe("the exit codes of plan and drift", () => {
 
   const failing: readonly [FailOn, Parameters<typeof plan>[0]][] = [
     ["changes", { items: [item()] }],
-    ["drift", { steps: manual }],
+    ["drift", { steps: byHand }],
     ["exposes", { counts: { ...plan().counts, exposes: 1 } }],
     ["unmanaged", { unmanaged: { integrations: [], tags: [], columns: 1 } }],
-    ["unverifiable", { steps: stepsFrom({ unseen: [{ address: "Asset/a", paths: ["/x"], reason: "x" }] }) }],
-    ["manual", { steps: manual }],
+    ["unseen", { steps: stepsFrom({ unseen: [{ address: "Asset/a", paths: ["/x"], reason: "x" }] }) }],
+    ["byHand", { steps: byHand }],
     ["blocked", { steps: blocked("E_UNBOUND") }],
     ["warnings", { findings: [warning] }],
   ];
@@ -83,11 +83,11 @@ describe("the exit codes of apply", () => {
   });
   const rows: readonly [sentence: string, items: readonly FlatEnding[], plan: Partial<Plan>, interrupted: boolean, code: ExitCode][] = [
     ["all done", [ending("done"), ending("recovered")], {}, false, 0],
-    ["manual differences alone", [ending("done")], { steps: manual }, false, 0],
+    ["differences by hand alone", [ending("done")], { steps: byHand }, false, 0],
     ["something failed", [ending("done"), ending("failed")], {}, false, 4],
     ["something unknown", [ending("unknown")], {}, false, 4],
     ["something blocked", [ending("blocked")], {}, false, 4],
-    ["something deferred", [ending("deferred")], {}, false, 4],
+    ["something that waits", [ending("waits")], {}, false, 4],
     ["something skipped", [ending("skipped", "E_DEPENDENCY")], {}, false, 4],
     ["an item that did not converge", [ending("not-converged")], {}, false, 4],
     ["a stale item, before a failed one", [ending("skipped", "E_STALE"), ending("failed")], {}, false, 5],

@@ -88,7 +88,7 @@ const originsOf = (plan: Plan): readonly string[] =>
     ...readySteps(plan).flatMap((item) =>
       Array.from(eachChange(item), ({ path, origin }) => `${item.address} ${path.split("/").slice(-2).join("/")} ${origin}`),
     ),
-    ...byHandSteps(plan).map(({ address, path, origin }) => `manual ${address} ${path} ${origin}`),
+    ...byHandSteps(plan).map(({ address, path, origin }) => `byHand ${address} ${path} ${origin}`),
   ].filter((line) => !line.includes(" /id "));
 
 describe("the origin of a difference", () => {
@@ -112,12 +112,12 @@ describe("the origin of a difference", () => {
       ["Schemas/orders display_name/hashed config", "Schemas/orders email/hashed drift"],
     ],
     [
-      "a manual step that the manifests cause: config",
+      "a step by hand that the manifests cause: config",
       { "orders.yaml": integration(true) },
       [],
-      ["manual Integration/orders /paused config"],
+      ["byHand Integration/orders /paused config"],
     ],
-    ["a manual step that the account causes: drift", {}, [pauseLive], ["manual Integration/orders /paused drift"]],
+    ["a step by hand that the account causes: drift", {}, [pauseLive], ["byHand Integration/orders /paused drift"]],
     [
       "a new manifest: config",
       { "more.yaml": tag("Money").replaceAll("pii", "finance").replace("PII", "Finance") },

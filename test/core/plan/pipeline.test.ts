@@ -9,8 +9,8 @@ import { startService, type TestService } from "../../support/service.ts";
 import { byHandSteps, readySteps } from "../../support/steps.ts";
 
 /**
- * Everything that a plan can contain, in one account: items of each action, manual, blocked,
- * deferred, unverifiable, guards, diagnostics.
+ * Everything that a plan can contain, in one account: items of each action, by hand, blocked,
+ * waiting, unseen, guards, diagnostics.
  */
 const everything = `
 apiVersion: dimsync/v1

@@ -38,7 +38,7 @@ describe("an item that requires another", () => {
   });
 
   test("waits as long as the other waits", () => {
-    const made = planOf({ items: [resumes], deferred: [waiting] });
+    const made = planOf({ items: [resumes], waiting: [waiting] });
     expect(readySteps(made)).toEqual([]);
     expect(waitingSteps(made)).toContainEqual({
       ...{ verb: "update", address: "Integration/i", waitsFor: ["Schemas/i"], liveId: "8f1c", desired: { paused: false } },

@@ -2,10 +2,10 @@
 import { describe, expect, test } from "vitest";
 import type { DraftItem } from "../../../src/core/base/model/plan.ts";
 import { guard } from "../../support/findings.ts";
-import { blockedSteps, byHandSteps, type Deferred, readySteps, waitingSteps } from "../../support/steps.ts";
+import { blockedSteps, byHandSteps, readySteps, type Waiting, waitingSteps } from "../../support/steps.ts";
 import { draft, planOf } from "./drafts.ts";
 
-const waiting = (address: string, ...waitsFor: string[]): Deferred => ({ verb: "update", address, waitsFor, desired: {} });
+const waiting = (address: string, ...waitsFor: string[]): Waiting => ({ verb: "update", address, waitsFor, desired: {} });
 
 describe("a plan", () => {
   test("sorts items by kind, then by address, with an object's binding first", () => {
@@ -51,16 +51,16 @@ describe("a plan", () => {
     ).toEqual(["/a", "/a/c", "/b"]);
   });
 
-  test("counts the requests of items, but none of deferred ones", () => {
+  test("counts the requests of items, but none of those that wait", () => {
     const requests: DraftItem["requests"] = [
       { method: "PATCH", path: "/x", body: {} },
       { method: "PATCH", path: "/x", body: {} },
     ];
-    expect(
-      planOf({ items: [draft("Schemas/x", "update", { requests })], deferred: [waiting("Tag/t#a", "Asset/a")] }).calls.planned,
-    ).toEqual({
-      PATCH: 2,
-    });
+    expect(planOf({ items: [draft("Schemas/x", "update", { requests })], waiting: [waiting("Tag/t#a", "Asset/a")] }).calls.planned).toEqual(
+      {
+        PATCH: 2,
+      },
+    );
   });
 
   test("leaves out everything outside the scope, in every list", () => {
@@ -68,29 +68,29 @@ describe("a plan", () => {
     const made = planOf(
       {
         items: [draft("Tag/other", "update")],
-        manual: [{ ...other, path: "", instruction: "x" }],
+        byHand: [{ ...other, path: "", instruction: "x" }],
         blocked: [{ ...other, code: "E_USAGE", message: "x" }],
-        deferred: [waiting("Tag/other#x", "Asset/x")],
+        waiting: [waiting("Tag/other#x", "Asset/x")],
       },
       { inScope: (address) => !address.startsWith("Tag/other") },
     );
     expect(made).toMatchObject({ steps: [] });
   });
 
-  test("gives a manual difference the same id in every report", () => {
+  test("gives a difference by hand the same id in every report", () => {
     const step = { address: "Integration/a", path: "/paused", instruction: "x" };
-    const [first] = byHandSteps(planOf({ manual: [{ ...step, actual: true }] }));
+    const [first] = byHandSteps(planOf({ byHand: [{ ...step, actual: true }] }));
     expect(
       byHandSteps(
         planOf({
-          manual: [
+          byHand: [
             { ...step, actual: false },
             { ...step, path: "/name" },
           ],
         }),
       ).map(({ id }) => id),
     ).toContain(first?.id);
-    expect(first?.id).toMatch(/^m-[0-9a-f]{8}$/);
+    expect(first?.id).toMatch(/^h-[0-9a-f]{8}$/);
   });
 
   test("is not executable if it has errors or a guard refuses, but a failed read does not stop it", () => {
@@ -110,7 +110,7 @@ describe("an item that must not be created", () => {
     const made = planOf(
       {
         items: [draft("Asset/a", "create"), draft("Asset/b", "update")],
-        deferred: [waiting("Integration/i", "Asset/a"), waiting("Schemas/i", "Integration/i"), waiting("Tag/t#x", "Asset/x")],
+        waiting: [waiting("Integration/i", "Asset/a"), waiting("Schemas/i", "Integration/i"), waiting("Tag/t#x", "Asset/x")],
       },
       { whyNotSend: ({ address }) => ({ address, code: "E_LIST_INCOMPLETE", message: "x" }) },
     );

@@ -67,7 +67,7 @@ describe("with --protect-only", () => {
     const found = {
       items,
       held: [heldOf(draft("Asset/a", "create"))],
-      deferred: [{ verb: "create", address: "Integration/i", waitsFor: ["Asset/a"], desired: {} } as const],
+      waiting: [{ verb: "create", address: "Integration/i", waitsFor: ["Asset/a"], desired: {} } as const],
     };
     const plan = planOf(found);
     expect([heldSteps(plan), waitingSteps(plan), plan.calls.planned]).toMatchObject([

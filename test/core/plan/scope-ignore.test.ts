@@ -119,8 +119,8 @@ const shown = ({ plan }: Ran) => ({
         .map(({ path }) => path.replace("/schemas/public/tables/users/columns/", ""))
         .join(" ")}`,
   ),
-  manual: byHandSteps(plan).map(({ address, path }) => `${address} ${path}`),
-  unverifiable: unseenSteps(plan).map(({ paths }) => paths.join(" ")),
+  byHand: byHandSteps(plan).map(({ address, path }) => `${address} ${path}`),
+  unseen: unseenSteps(plan).map(({ paths }) => paths.join(" ")),
 });
 const whole = {
   items: [
@@ -129,8 +129,8 @@ const whole = {
     "Tag/pii /description /owner",
     "Tag/pii#b27d /taggedResources/b27d",
   ],
-  manual: ["Asset/warehouse /type", "Integration/orders /paused", "Tag/pii#da-7 "],
-  unverifiable: ["/connection/account"],
+  byHand: ["Asset/warehouse /type", "Integration/orders /paused", "Tag/pii#da-7 "],
+  unseen: ["/connection/account"],
 };
 const users = "/schemas/public/tables/users";
 
@@ -144,9 +144,9 @@ describe("plan and apply ignore", () => {
     ],
     ["a relation by its leaf", [{ address: "Tag/pii#b27d", path: "/taggedResources", reason: "r" }], { items: whole.items.slice(0, 3) }],
     [
-      "all of a tag, relations and manual steps included",
+      "all of a tag, relations and steps by hand included",
       [{ address: "Tag/pii", path: "", reason: "r" }],
-      { items: whole.items.slice(0, 2), manual: whole.manual.slice(0, 2) },
+      { items: whole.items.slice(0, 2), byHand: whole.byHand.slice(0, 2) },
     ],
     [
       "a leaf of schemas",
@@ -159,19 +159,19 @@ describe("plan and apply ignore", () => {
       { items: whole.items.filter((text) => !text.startsWith("Schema")) },
     ],
     [
-      "an asset's member, its manual step, and its unverifiable values",
+      "an asset's member, its step by hand, and its unseen values",
       [
         { address: "Asset/*", path: "/name", reason: "r" },
         { address: "Asset/*", path: "/type", reason: "r" },
         { address: "Asset/*", path: "/description", reason: "r" },
         { address: "Asset/*", path: "/connection", reason: "r" },
       ],
-      { items: whole.items.slice(1), manual: whole.manual.slice(1), unverifiable: [] },
+      { items: whole.items.slice(1), byHand: whole.byHand.slice(1), unseen: [] },
     ],
     [
-      "a manual step",
+      "a step by hand",
       [{ address: "Integration/orders", path: "/paused", reason: "r" }],
-      { manual: whole.manual.filter((text) => !text.includes("paused")) },
+      { byHand: whole.byHand.filter((text) => !text.includes("paused")) },
     ],
   ])("%s", async (_sentence, ignore, expected) => {
     const ran = await run(ignore);

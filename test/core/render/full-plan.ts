@@ -110,7 +110,7 @@ export const fullPlan: Plan = plan({
   steps: stepsFrom({
     byHand: [
       {
-        id: "m-3f2a91",
+        id: "h-3f2a91",
         address: "Integration/orders",
         path: "/paused",
         expected: false,
@@ -118,7 +118,7 @@ export const fullPlan: Plan = plan({
         instruction: "Resume the integration in the service. If it should be paused, set expect.paused to true in manifests/orders.yaml.",
       },
       {
-        id: "m-b07c11",
+        id: "h-b07c11",
         address: "Integration/legacy",
         path: "",
         instruction: "It is gone from the account. Delete its manifest, or create it again with another name.",
@@ -233,7 +233,7 @@ export const driftReport: Plan = plan({
   findings: findings.flatMap((finding) =>
     finding.state === undefined || finding.state === "fixed" ? [] : [{ ...finding, state: "existing" as const }],
   ),
-  exit: { code: 2, reasons: ["drift", "manual"] },
+  exit: { code: 2, reasons: ["drift", "byHand"] },
 });
 
 /** `count` columns of one rule, two that expose, one literal, 12 relations of one tag. */

@@ -243,7 +243,7 @@ describe("what to do about drift", () => {
     ]);
     expect(next({ items: [exposed], findings: [{ ...finding, severity: "warning" }] })).toEqual([restore, keep]);
     const owed = { address: "Schemas/a", path: "/name", expected: "a", actual: "b", instruction: "Give it up:", obligation: true } as const;
-    expect(next({ steps: stepsFrom({ byHand: [owed] }) })).toEqual([["1 manual"]]);
+    expect(next({ steps: stepsFrom({ byHand: [owed] }) })).toEqual([["1 step"]]);
   });
 
   test("nothing without drift, and nothing for a plan", () => {

@@ -38,7 +38,7 @@ const outcomes = endedFrom([
   { id: "s6", address: "Tag/pii#8f1c", verb: "relate", outcome: "skipped", message: "It needs Tag/pii, which failed." },
   {
     address: "Schemas/billing",
-    outcome: "deferred",
+    outcome: "waits",
     message: "The schema of Integration/billing does not exist yet.",
   },
   { address: "Asset/lake", outcome: "blocked", code: "E_UNBOUND", message: "The manifest has no live id." },

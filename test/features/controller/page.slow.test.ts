@@ -24,7 +24,7 @@ const states: readonly Partial<AccountRow>[] = [
   { ...found, exposed: 2, differences: 2, findings: [email, phone].map((one) => ({ ...one, ...byEve })), locked: "migration" },
   { ...found, exposed: 1, differences: 1, mode: "protect", findings: [{ ...email, ...byDana }] },
   { ...found, exposed: 1, differences: 1, error: "E_GUARD: 120 columns would change. The limit is 100.", failures: 2, findings: [phone] },
-  { differences: 1, manual: 1, findings: [frequency] },
+  { differences: 1, byHand: 1, findings: [frequency] },
   { differences: 1, findings: [frequency] },
   { error: "E_UNAUTHORIZED: The service refused the API key. Check the variable.", failures: 3, isStale: true },
   { isStale: true, checkedAt: "2026-03-01T03:00:00Z" },
@@ -33,7 +33,7 @@ const states: readonly Partial<AccountRow>[] = [
   {
     repairs: [{ ...byEve, after: "2026-03-01T08:01:00Z", address: "Schemas/orders", path: note, what: "", doneAt: "2026-03-01T08:12:00Z" }],
   },
-  { ...found, exposed: 1, manual: 1, findings: [{ ...email, what: renamed, isByHand: true, after: "2026-03-01T08:05:00Z" }] },
+  { ...found, exposed: 1, byHand: 1, findings: [{ ...email, what: renamed, isByHand: true, after: "2026-03-01T08:05:00Z" }] },
 ];
 const accountsOf = (count: number): readonly AccountRow[] =>
   Array.from({ length: count }, (_, index) =>

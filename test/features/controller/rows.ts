@@ -19,7 +19,7 @@ export const accountRow = (parts: Partial<AccountRow> = {}): AccountRow => ({
     commit: "4f2c1ab09d3e77aa",
     commitAt: "2026-03-01T08:00:00Z",
   },
-  ...{ exposed: 0, differences: 0, manual: 0, policy: 0, exposedSince: null, findings: [], repairs: [] },
+  ...{ exposed: 0, differences: 0, byHand: 0, policy: 0, exposedSince: null, findings: [], repairs: [] },
   ...{ error: null, failures: 0, locked: null, notified: null },
   ...parts,
 });

@@ -76,7 +76,7 @@ export function resyncedTables<F extends AnyFacts>({ changes = [] }: WithChanges
 /** Whether someone changed the account, so that a plan would undo it. Only a base shows that. */
 export const isOutside = ({ origin }: Pick<ChangeFacts, "origin">): boolean => origin === "drift" || origin === "conflict";
 
-/** Who made the changes and the differences of manual steps, as far as it is known. */
+/** Who made the changes and the differences of steps by hand, as far as it is known. */
 export function* eachAttribution({ steps }: Pick<Plan, "steps">): Generator<Attribution> {
   for (const { attribution } of [...steps, ...steps.flatMap(({ changes }) => changes)]) if (attribution !== undefined) yield attribution;
 }

@@ -26,7 +26,7 @@ interface ByHand extends Pick<Step, "address" | "liveId" | "liveName" | "manifes
 export function byHandStep({ address, path, expected, actual, instruction, command, origin, ...rest }: ByHand): DraftStep {
   const change = { path, ...defined({ before: actual, after: expected }), risk: "neutral", ...defined({ origin }) } as const;
   const why = { message: instruction, ...defined({ command }) };
-  const id = `m-${createHash("sha256").update(`${address}\n${path}`).digest("hex").slice(0, 8)}`;
+  const id = `h-${createHash("sha256").update(`${address}\n${path}`).digest("hex").slice(0, 8)}`;
   return { id, address, verb: "none", standing: "byHand", ...rest, changes: [change], requests: [], why };
 }
 

@@ -34,11 +34,11 @@ export const readySteps = ({ steps }: Pick<Plan | Result, "steps">): readonly Re
 export type Outcome = NonNullable<Step["outcome"]>;
 
 /** How a step ended, as people read it: what is blocked or waits has that as its standing in a result. */
-export type StepEnd = Outcome | "blocked" | "deferred";
+export type StepEnd = Outcome | "blocked" | "waits";
 
 /** How a step of a result ended. Undefined: it is not one that apply sends. */
 export const outcomeOf = ({ outcome, standing }: Pick<Step, "outcome" | "standing">): StepEnd | undefined =>
-  outcome ?? (standing === "blocked" ? "blocked" : standing === "waits" ? "deferred" : undefined);
+  outcome ?? (standing === "blocked" ? "blocked" : standing === "waits" ? "waits" : undefined);
 
 /** The steps of a result that apply has sent, or could not send. */
 export const endedSteps = ({ steps }: Pick<Result, "steps">): readonly Step[] => steps.filter((step) => outcomeOf(step) !== undefined);

@@ -13,7 +13,7 @@ export function counted(
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** The counts that aren't 0, in the order given: "1 manual, 2 blocked". */
+/** The counts that aren't 0, in the order given: "1 by hand, 2 blocked". */
 export function countList(counts: readonly (readonly [count: number, words: string])[]): string {
   return counts
     .filter(([count]) => count > 0)

@@ -12,7 +12,7 @@ export const outcomeSigns: Readonly<Record<StepEnd, string>> = {
   unknown: "?",
   skipped: "-",
   blocked: "✗",
-  deferred: "…",
+  waits: "…",
   "not-converged": "≠",
 };
 

@@ -213,10 +213,10 @@ function ofByHand(step: Step, byAddress: ReadonlyMap<Address, Manifest>): readon
     );
   if (change.path === "") return refused("It is no longer in the account. Delete its manifest, or create it again in the service.");
   if (manifest === undefined) return refused("No manifest has this address.");
-  if (value === undefined) return refused("The live value is not known. Do the manual step, or edit the manifest by hand.");
+  if (value === undefined) return refused("The live value is not known. Do the step by hand, or edit the manifest by hand.");
   const places = placesOf(change, manifest);
   if (places.length === 0)
-    return refused("The manifest does not have this as a single value. Do the manual step, or edit the manifest by hand.");
+    return refused("The manifest does not have this as a single value. Do the step by hand, or edit the manifest by hand.");
   return places.map((path) => ({ how: "value", manifest, path, value }));
 }
 

@@ -44,7 +44,7 @@ const imported: ImportedObjects<LiveIntegration> = {
 };
 
 // The interface has calls that create and read integrations, but none that changes one
-// (docs/service-interface.md). Settings change with a request beyond it (docs/writes.md); other differences are manual.
+// (docs/service-interface.md). Settings change with a request beyond it (docs/writes.md); other differences are steps by hand.
 
 export const integration: Kind<IntegrationUnit, LiveIntegration> = {
   name: kindNames.integration,

@@ -69,7 +69,7 @@ interface SettingsUnit {
   readonly manifest: Manifest<IntegrationSpec>;
 }
 
-/** The differences of the settings: manual steps, and one update if the service has a request for the others. `requires`: what must be sent before replication may resume. */
+/** The differences of the settings: steps by hand, and one update if the service has a request for the others. `requires`: what must be sent before replication may resume. */
 export function settingChanges(
   { address, manifest }: SettingsUnit,
   live: LiveIntegration,
@@ -207,7 +207,7 @@ export function settingByHand(
   return { step: settings[name].byHand(after, integrationText(live)), why };
 }
 
-/** Why dimsync sends no change of a manual setting: the end of a sentence. */
+/** Why dimsync sends no change of a setting by hand: the end of a sentence. */
 const neverSent =
   "dimsync never sends it, because a change can take the integration out of the rules that protect it, or show its data to other readers.";
 

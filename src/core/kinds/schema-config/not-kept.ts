@@ -39,7 +39,7 @@ export function leavingOut(
 }
 
 /**
- * Changes whose live value the service does not show, and that the manifests have kept since an apply sent them: they are unverifiable. A
+ * Changes whose live value the service does not show, and that the manifests have kept since an apply sent them: they are unseen. A
  * value that was given up meanwhile is sent again.
  */
 export const isSentBefore =

@@ -99,7 +99,7 @@ function newRules(): (layers: readonly CompiledConfig[]) => RuleCache {
 const byPriority = (a: CompiledConfig, b: CompiledConfig): number =>
   (a.config.spec.priority ?? 0) - (b.config.spec.priority ?? 0) || byText(a.config.name, b.config.name);
 
-/** The desired state of a deferred unit: what its manifests contain, with the rules of RuleSets in place. */
+/** The desired state of a unit that waits: what its manifests contain, with the rules of RuleSets in place. */
 export function desiredOf(layers: readonly CompiledConfig[]): JsonObject {
   const desired = layers.map(
     ({

@@ -32,7 +32,7 @@ type Relations = Pick<DiffResult, "steps" | "problems">;
 
 /**
  * One POST for each declared relation that the live tag lacks. If the tag is exclusive, one DELETE for each relation that is not declared, or a
- * manual step if it is not possible.
+ * step by hand if it is not possible.
  */
 export function relations(unit: TagUnit, live: Taggable, account: Account): Relations {
   const { manifest } = unit;

@@ -18,7 +18,7 @@ export function fitted(draw: (detail: Detail) => string, budget = defaultBudget)
   return text;
 }
 
-// Maximum entries of a list, such as the manual steps. The rest is counted.
+// Maximum entries of a list, such as the steps by hand. The rest is counted.
 const listLimits: Readonly<Record<Detail, number>> = { full: Number.POSITIVE_INFINITY, short: 100, brief: 20, counts: 0 };
 
 // Of each group, where entries have groups, so that no group hides another.

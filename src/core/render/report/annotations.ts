@@ -35,7 +35,7 @@ import { isAlarm, wordsOf } from "./words.ts";
 
 /** What annotations and jobs report, with the manifest's line if it is known. */
 export interface Annotation {
-  /** Stable: "E_AMBIGUOUS", "Policy/pii-must-be-hashed", "guard/maxCreates", "exposes", "drift", "manual". */
+  /** Stable: "E_AMBIGUOUS", "Policy/pii-must-be-hashed", "guard/maxCreates", "exposes", "drift", "byHand". */
   readonly rule: string;
   /** The meaning of the rule, without user text. */
   readonly title: string;
@@ -164,7 +164,7 @@ function ofHeld(held: Step): Annotation {
   const { address, waitsFor = [] } = held;
   const count = changeCount(held);
   const what =
-    count > 0 ? counted(count, "change") : waitsFor.length > 0 ? `it waits for ${andMore(waitsFor, "object")}` : "the whole item";
+    count > 0 ? counted(count, "change") : waitsFor.length > 0 ? `it waits for ${andMore(waitsFor, "object")}` : "the whole step";
   return {
     rule: "held",
     title: "Held by --protect-only",
@@ -183,8 +183,8 @@ function ofByHand(step: Step, items: readonly ReadyStep[]): Annotation {
     ", ",
   );
   return {
-    rule: "manual",
-    title: "Manual step: no request can change this",
+    rule: "byHand",
+    title: "By hand: no request can change this",
     severity: "warning",
     message: `${spaced(address, wholePath(path), values)} (${id}). ${why?.message ?? ""}`,
     address,

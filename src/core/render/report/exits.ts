@@ -34,8 +34,8 @@ const meanings: Readonly<Record<string, string>> = {
   drift: "the account differs from the manifests",
   loosened: "the manifests make rules of the project weaker",
   unmanaged: "the account has objects or columns that no manifest covers",
-  unverifiable: "some values are unverifiable",
-  manual: "there are manual steps",
+  unseen: "some values are never shown by the service",
+  byHand: "there are steps by hand",
   blocked: "some manifests are blocked",
   policy: "a policy is violated",
   unreviewed: unreviewedMeaning,
@@ -46,7 +46,7 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 const applyIncomplete = "apply is incomplete";
-const owed = "what was kept hashed or disabled is not, or cannot be seen (see Manual steps)";
+const owed = 'what was kept hashed or disabled is not, or cannot be seen (see "By hand")';
 
 const kindMeanings: Readonly<Record<(Plan | Result)["kind"], Readonly<Record<string, string>>>> = {
   Plan: { obligations: owed },
@@ -60,7 +60,7 @@ const kindMeanings: Readonly<Record<(Plan | Result)["kind"], Readonly<Record<str
     unknown: applyIncomplete,
     skipped: applyIncomplete,
     blocked: applyIncomplete,
-    deferred: applyIncomplete,
+    waits: applyIncomplete,
     "not-converged": applyIncomplete,
     obligations: owed,
   },

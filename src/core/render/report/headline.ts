@@ -8,7 +8,7 @@ import { pathText } from "../../base/text/paths.ts";
 import { actorText, timeText } from "./attribution.ts";
 import { integrationOf } from "./changes.ts";
 import { wasNotRead } from "./refusals.ts";
-import { isAlarm, reviewed } from "./words.ts";
+import { isAlarm, reviewed, standingCount } from "./words.ts";
 
 /** Whether the plan is that of a pull request. */
 export const isReview = ({ loosenedSince }: Plan): boolean => loosenedSince === "base";
@@ -73,17 +73,11 @@ function outsideText(outside: number, exposing: number): string {
   return exposing === 0 ? text : `${text}, ${exposing} of them ${exposing === 1 ? "makes" : "make"} data readable again`;
 }
 
-const standings = [
-  ["byHand", "by hand"],
-  ["notKept", "not kept"],
-  ["blocked", "blocked"],
-  ["waits", "deferred"],
-  ["held", "held"],
-] as const;
+const otherStandings = ["byHand", "notKept", "blocked", "waits", "held"] as const;
 
 const otherCounts = (plan: Plan): string =>
   countList([
-    ...standings.map(([standing, label]) => [stepsOf(plan, standing).length, label] as const),
+    ...otherStandings.map((standing) => standingCount(plan, standing)),
     [readySteps(plan).filter(({ verb }) => verb === "bind").length, "to record"],
     [loosenedOf(plan).length, "loosened"],
   ]);

@@ -12,7 +12,7 @@ export const heldSection = (all: readonly Step[]): Section => ({
   count: all.length,
   part: "work",
   isFolded: true,
-  noun: "item",
+  noun: "step",
   entries: all.map((of) => ({
     sign: "-",
     tone: "warn",

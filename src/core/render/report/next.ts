@@ -33,7 +33,7 @@ function nextSteps(plan: Plan, links: DriftLinks | undefined): readonly Entry[] 
     ...(missing === 0 ? [] : [note(missingText(missing))]),
     ...(conflicts === 0 ? [] : [note(conflictText(conflicts))]),
     ...(config === 0 ? [] : [links === undefined ? note(configText(config)) : applyBy(links, config)]),
-    ...(byHand.length === 0 ? [] : [note(`${counted(byHand.length, "manual step")}: see Manual steps.`)]),
+    ...(byHand.length === 0 ? [] : [note(`${counted(byHand.length, "step")} by hand: see "By hand".`)]),
   ];
 }
 

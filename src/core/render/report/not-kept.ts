@@ -9,7 +9,7 @@ import { muted, name, type Section } from "../blocks.ts";
 
 /** Desired values that the service does not keep, with one entry for each object. */
 export const notKeptSection = (all: readonly Step[]): Section => ({
-  id: "not-kept",
+  id: "notKept",
   title: "Not kept by the service",
   count: all.length,
   part: "attention",

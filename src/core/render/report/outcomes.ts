@@ -7,7 +7,6 @@ import {
   type Result,
   type Step,
   type StepEnd,
-  stepsOf,
   type Why,
   whyOf,
 } from "../../base/model/plan.ts";
@@ -18,6 +17,7 @@ import { resolveChoices } from "../../base/text/shell.ts";
 import { outcomeSigns } from "../../base/text/signs.ts";
 import { code, type Entry, id, muted, name, type Section, type Tone, word } from "../blocks.ts";
 import { mostAlone } from "./blocked.ts";
+import { standingCount, waitText } from "./words.ts";
 
 const doneWords: Readonly<Record<Action, string>> = {
   create: "created",
@@ -41,13 +41,16 @@ function outcomeText(step: Step): string {
   return outcome === "recovered" ? `recovered: ${done}` : outcomeWord(outcome);
 }
 
-const outcomeOrder: readonly StepEnd[] = ["done", "recovered", "failed", "not-converged", "unknown", "blocked", "deferred", "skipped"];
+const outcomeOrder: readonly StepEnd[] = ["done", "recovered", "failed", "not-converged", "unknown", "blocked", "waits", "skipped"];
 
 /** "3 done, 1 failed, 2 held". */
 export function outcomesText(result: Pick<Result, "steps">): string {
   const items = endedSteps(result);
-  const counts = outcomeOrder.map((outcome) => [items.filter((item) => endOf(item) === outcome).length, outcomeWord(outcome)] as const);
-  return countList([...counts, [stepsOf(result, "held").length, "held"]]);
+  const counts = outcomeOrder.map((outcome) => {
+    const { length: count } = items.filter((item) => endOf(item) === outcome);
+    return [count, outcome === "waits" ? waitText(count) : outcomeWord(outcome)] as const;
+  });
+  return countList([...counts, standingCount(result, "held")]);
 }
 
 const outcomeTones: Readonly<Record<StepEnd, Tone>> = {
@@ -57,7 +60,7 @@ const outcomeTones: Readonly<Record<StepEnd, Tone>> = {
   unknown: "bad",
   skipped: "quiet",
   blocked: "bad",
-  deferred: "info",
+  waits: "info",
   "not-converged": "bad",
 };
 

@@ -155,12 +155,12 @@ function byHand(all: readonly Step[], kind: Plan["kind"] | "Result"): Section {
     return [...is, is.length === 0 ? desired : `, ${desired}`, value(valueAt(path, after))];
   };
   return {
-    id: "manual",
-    title: "Manual steps",
+    id: "byHand",
+    title: "By hand",
     count: all.length,
     aside: "no request can change these",
     part: "work",
-    noun: "manual step",
+    noun: "step",
     entries: all.map((step, index) => {
       const change = firstChange(step);
       const { message, command } = whyOf(step);
@@ -206,14 +206,14 @@ const onlyElsewhere = (target: string): Entry => ({
   commands: [`dimsync import -t ${shellWord(target)}`],
 });
 
-/** Entries that wait for an object that another item creates, with their desired state. */
+/** What waits for an object that another step creates, with their desired state. */
 const waiting = (all: readonly Step[]): Section => ({
-  id: "deferred",
-  title: "Deferred",
+  id: "waits",
+  title: "Waits",
   count: all.length,
   part: "work",
   isPlain: true,
-  noun: "deferred object",
+  noun: "object",
   entries: all.map(({ address, waitsFor = [], liveId, why, changes }) => ({
     sign: "…",
     tone: "info",
@@ -232,8 +232,8 @@ const waitsForLine = (waitsFor: readonly string[], liveId: string | undefined): 
       ];
 
 const unseen = (all: readonly Step[]): Section => ({
-  id: "unverifiable",
-  title: "Unverifiable",
+  id: "unseen",
+  title: "Never shown by the service",
   count: all.length,
   part: "rest",
   isPlain: true,
@@ -242,7 +242,7 @@ const unseen = (all: readonly Step[]): Section => ({
   entries: all.map(({ address, changes, why }) => ({
     sign: "?",
     tone: "warn",
-    head: [[name(address)], [muted(`${counted(changes.length, "value")} unverifiable: ${why?.message ?? ""}`)]],
+    head: [[name(address)], [muted(`${counted(changes.length, "value")} never shown: ${why?.message ?? ""}`)]],
     rows: Array.from(eachChange({ changes }), ({ path }) => [[code(wholePath(path))]]),
     noun: "value",
     isBrief: true,

@@ -24,11 +24,11 @@ export function isEmpty(plan: Plan): boolean {
 
 /** The summary of an empty plan. It only claims what the service shows. */
 export function emptyText(plan: Plan): string {
-  const unverifiable = stepsOf(plan, "unseen").reduce((sum, { changes }) => sum + changes.length, 0);
+  const unseen = stepsOf(plan, "unseen").reduce((sum, { changes }) => sum + changes.length, 0);
   const objects = counted(plan.counts.equal, "object");
   const no = plan.kind === "Plan" ? "No changes." : "No drift.";
-  if (unverifiable === 0) return `${no} The account matches the manifests (${objects} compared).`;
-  return `${no} As far as the service shows it, the account matches the manifests (${objects} in sync, ${counted(unverifiable, "value")} unverifiable).`;
+  if (unseen === 0) return `${no} The account matches the manifests (${objects} compared).`;
+  return `${no} As far as the service shows it, the account matches the manifests (${objects} in sync, ${counted(unseen, "value")} never shown).`;
 }
 
 /** "2 errors, 1 warning in 2 files.", "Valid: 8 manifests in 4 files, no problems found." */
@@ -90,7 +90,7 @@ export function stateCounts(document: Document, changeCount: number): readonly S
   // In a report every finding exists.
   const needsAction = violations.filter(({ state }) => isReport || state === "new");
   const shared = [
-    { label: "manual", count: stepsOf(document, "byHand").length, part: "manual" },
+    { label: "by hand", count: stepsOf(document, "byHand").length, part: "byHand" },
     {
       label: "policy findings",
       count: violations.length,

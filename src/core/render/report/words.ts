@@ -1,4 +1,4 @@
-import type { Change, Plan } from "../../base/model/plan.ts";
+import { type Change, type Plan, stepsOf } from "../../base/model/plan.ts";
 import type { Severity } from "../../base/model/problem.ts";
 import type { Tone } from "../blocks.ts";
 import type { Document } from "../document.ts";
@@ -52,6 +52,16 @@ const words: Readonly<Record<Document["kind"], Words>> = {
   Result: { ...plan, kind: "Result", title: "Apply", preposition: "on", command: "dimsync apply" },
   Validation: { ...plan, kind: "Validation", title: "Validation", command: "dimsync validate" },
 };
+
+const standingWords = { blocked: "blocked", held: "held", byHand: "by hand", notKept: "not kept" } as const;
+
+/** "2 by hand", "1 waits", "2 wait". */
+export function standingCount(of: Pick<Plan, "steps">, standing: keyof typeof standingWords | "waits"): readonly [number, string] {
+  const { length: count } = stepsOf(of, standing);
+  return [count, standing === "waits" ? waitText(count) : standingWords[standing]];
+}
+
+export const waitText = (count: number): string => (count === 1 ? "waits" : "wait");
 
 export const wordsOf = (kind: Document["kind"]): Words => words[kind];
 

@@ -196,12 +196,12 @@ describe("of an asset that can be read, plan compares what is shown", () => {
 
   test("and reports what only a create sets, and a flat connection", () => {
     const found = compared({ connectionType: "source", type: "bigquery" }, {}, recorded);
-    expect(found.manual.map((step) => [step.path, step.expected, step.actual])).toEqual([
+    expect(found.byHand.map((step) => [step.path, step.expected, step.actual])).toEqual([
       ["/type", "bigquery", "snowflake"],
       ["/connectionType", "source", "destination"],
     ]);
     const multiPurpose = { connectionType: "multi_purpose" };
-    expect(compared({ connectionType: "destination" }, multiPurpose, recorded).manual).toEqual([]);
+    expect(compared({ connectionType: "destination" }, multiPurpose, recorded).byHand).toEqual([]);
     expect(compared({ secretVersion: 4 }, multiPurpose, recorded).blocked).toMatchObject([{ code: "E_FLAT_CONNECTION" }]);
   });
 
@@ -323,21 +323,21 @@ describe("differences that no call can fix", () => {
   test("another type", () => {
     expect(foundIn(accountViewOf([asset({ type: "bigquery" })], bound(recorded)), "Asset")).toMatchObject({
       items: [],
-      manual: [{ address: "Asset/warehouse", path: "/type", expected: "bigquery", actual: "snowflake" }],
+      byHand: [{ address: "Asset/warehouse", path: "/type", expected: "bigquery", actual: "snowflake" }],
     });
   });
 
-  test("a name and a connection that dimsync has not sent are unverifiable", () => {
-    const unverifiable = (view: SmallAccount, manifest = asset()) =>
-      foundIn(accountViewOf([manifest], view), "Asset").unverifiable.map(({ paths, reason }) => [...paths, reason.split(". ").at(-1)]);
+  test("a name and a connection that dimsync has not sent are unseen", () => {
+    const unseen = (view: SmallAccount, manifest = asset()) =>
+      foundIn(accountViewOf([manifest], view), "Asset").unseen.map(({ paths, reason }) => [...paths, reason.split(". ").at(-1)]);
     const raise = "To send the connection, set spec.secretVersion to 4.";
-    expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }))).toEqual([["/connection/account", raise]]);
-    expect(unverifiable(bound({ id: "d-12", secretVersion: 3, sent: { "/description": "x" } }))).toEqual([["/connection/account", raise]]);
-    expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }, { integrations: [] }))[0]).toContain("/name");
-    expect(unverifiable(bound(recorded))).toEqual([]);
-    expect(unverifiable(bound({ id: "d-12", secretVersion: 2 }))).toEqual([]);
+    expect(unseen(bound({ id: "d-12", secretVersion: 3 }))).toEqual([["/connection/account", raise]]);
+    expect(unseen(bound({ id: "d-12", secretVersion: 3, sent: { "/description": "x" } }))).toEqual([["/connection/account", raise]]);
+    expect(unseen(bound({ id: "d-12", secretVersion: 3 }, { integrations: [] }))[0]).toContain("/name");
+    expect(unseen(bound(recorded))).toEqual([]);
+    expect(unseen(bound({ id: "d-12", secretVersion: 2 }))).toEqual([]);
     const never = "dimsync does not send the connection while spec.secretVersion is 0.";
-    expect(unverifiable(bound({ id: "d-12" }), asset({ secretVersion: 0 }))).toEqual([["/connection", never]]);
+    expect(unseen(bound({ id: "d-12" }), asset({ secretVersion: 0 }))).toEqual([["/connection", never]]);
   });
 
   test("hostile ids are encoded in the path", () => {

@@ -1,4 +1,4 @@
-// An integration is found before it is created, and what a request cannot change is a manual step.
+// An integration is found before it is created, and what a request cannot change is a step by hand.
 import { describe, expect, test } from "vitest";
 import type { Binding } from "../../../../src/core/base/model/address.ts";
 import type { LiveIntegration } from "../../../../src/core/base/model/live.ts";
@@ -214,14 +214,14 @@ describe("a manifest is identified with", () => {
   });
 });
 
-describe("for an existing integration, the manual steps are", () => {
+describe("for an existing integration, the steps by hand are", () => {
   const accepted: Binding = { id: "8f1c", sent: leafDigests((existing().spec as IntegrationSpec).create, "/create") };
   const changed = (part: Partial<Omit<IntegrationCreate, keyof IntegrationSource>>): IntegrationCreate => ({
     ...create,
     sourceConfig: { ...create.sourceConfig, name: "orders-pg" },
     ...part,
   });
-  const rows: readonly [sentence: string, manifest: Manifest, binding: Binding, manual: readonly object[]][] = [
+  const rows: readonly [sentence: string, manifest: Manifest, binding: Binding, byHand: readonly object[]][] = [
     ["none, if it matches the manifest", existing({ expect: { paused: false, name: "Orders" } }), accepted, []],
     ["paused", existing({ expect: { paused: true } }), accepted, [{ path: "/paused", expected: true, actual: false }]],
     ["the name", existing({ expect: { name: "X" } }), accepted, [{ path: "/name", expected: "X", actual: "Orders" }]],
@@ -271,19 +271,19 @@ describe("for an existing integration, the manual steps are", () => {
       [{ path: "/spec/create/sourceSettings/incremental_mode" }],
     ],
   ];
-  test.each(rows)("%s", (_, manifest, binding, manual) => {
+  test.each(rows)("%s", (_, manifest, binding, byHand) => {
     const found = foundIn(accountViewOf([manifest], bound(binding)), "Integration");
-    expect(found.manual).toMatchObject(manual);
-    expect(found.manual).toHaveLength(manual.length);
-    expect(found).toMatchObject({ items: [], blocked: [], unverifiable: [] });
+    expect(found.byHand).toMatchObject(byHand);
+    expect(found.byHand).toHaveLength(byHand.length);
+    expect(found).toMatchObject({ items: [], blocked: [], unseen: [] });
   });
 
-  test("without a record of its create, `create` is unverifiable, but its source is compared", () => {
+  test("without a record of its create, `create` is unseen, but its source is compared", () => {
     const found = foundIn(accountViewOf([existing()], bound({ id: "8f1c" })), "Integration");
-    expect(found.manual).toEqual([]);
-    expect(found.unverifiable[0]?.paths).toContain("/spec/create/replicationFrequency");
-    expect(found.unverifiable[0]?.paths).not.toContain("/spec/create/sourceConfig/name");
-    expect(JSON.stringify(found.unverifiable)).not.toContain('password"');
+    expect(found.byHand).toEqual([]);
+    expect(found.unseen[0]?.paths).toContain("/spec/create/replicationFrequency");
+    expect(found.unseen[0]?.paths).not.toContain("/spec/create/sourceConfig/name");
+    expect(JSON.stringify(found.unseen)).not.toContain('password"');
   });
 });
 

@@ -1,4 +1,4 @@
-// Settings are requests only with the switch on, and otherwise manual steps.
+// Settings are requests only with the switch on, and otherwise steps by hand.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
@@ -85,11 +85,11 @@ describe("with the switch on, PATCH has the settings that differ", () => {
     expect(requestsOf(compared([orders({ baseTime: "05:00" })], { notKept }))).toHaveLength(1);
   });
 
-  test("what the service does not show is unverifiable, and not sent", () => {
+  test("what the service does not show is unseen, and not sent", () => {
     const brief = liveIntegration("8f1c", "Orders", "orders-pg");
-    const { items, unverifiable } = compared([orders({ paused: true, baseTime: "04:00" })], { shown: brief });
+    const { items, unseen } = compared([orders({ paused: true, baseTime: "04:00" })], { shown: brief });
     expect(items.flatMap(({ requests }) => requests.map(({ body }) => body))).toEqual([{ paused: true }]);
-    expect(unverifiable).toMatchObject([{ paths: ["/baseTime"], reason: expect.stringContaining("sends only values that protect") }]);
+    expect(unseen).toMatchObject([{ paths: ["/baseTime"], reason: expect.stringContaining("sends only values that protect") }]);
   });
 
   test("what protects and the service does not show is sent once, whatever a create has recorded", () => {
@@ -97,13 +97,13 @@ describe("with the switch on, PATCH has the settings that differ", () => {
     const ignoring = orders({ onSchemaUpdate: "ignoreAll" });
     const found = compared([ignoring], { shown: brief });
     expect(requestsOf(found)).toEqual([["PATCH /v1/integrations/8f1c", { onSchemaUpdate: "ignoreAll" }]]);
-    expect(found).toMatchObject({ items: [{ changes: [{ risk: "protects" }] }], unverifiable: [] });
+    expect(found).toMatchObject({ items: [{ changes: [{ risk: "protects" }] }], unseen: [] });
     const { sent = {} } = found.items[0]?.binding ?? {};
     const bindings = new Map([["Integration/orders", { id: "8f1c", sent }]]);
     const again = compared([ignoring], { shown: brief, bindings });
     expect(again).toMatchObject({
       items: [],
-      unverifiable: [{ paths: ["/onSchemaUpdate"], reason: expect.stringContaining("has sent it") }],
+      unseen: [{ paths: ["/onSchemaUpdate"], reason: expect.stringContaining("has sent it") }],
     });
     expect(requestsOf(compared([orders({ onSchemaUpdate: "pauseConnection" })], { shown: brief, bindings }))).toHaveLength(1);
     expect(requestsOf(compared([orders({ onSchemaUpdate: "enableAll" })], { shown: brief }))).toEqual([]);
@@ -113,19 +113,19 @@ describe("with the switch on, PATCH has the settings that differ", () => {
       { create: { name: "Orders" }, settings: { onSchemaUpdate: "ignoreAll" } },
       { id: "8f1c" },
     );
-    expect(compared([created], { shown: brief, bindings }).manual).toEqual([]);
+    expect(compared([created], { shown: brief, bindings }).byHand).toEqual([]);
   });
 });
 
-describe("without a request for it, a difference is a manual step that says why", () => {
+describe("without a request for it, a difference is a step by hand that says why", () => {
   test.each([
     ["the switch is off", undefined, "service: { extended: true }"],
     ["the service does not have it", { missing: new Set(["PATCH /v1/integrations/{id}"] as const) }, "the service has no PATCH"],
   ] as const)("%s", (_, off, why) => {
-    const { items, manual } = compared([orders({ paused: true })], { extended: off });
+    const { items, byHand } = compared([orders({ paused: true })], { extended: off });
     expect(items).toEqual([]);
-    expect(manual).toMatchObject([{ path: "/paused", expected: true, actual: false, instruction: expect.stringContaining(why) }]);
-    expect(manual[0]?.instruction).toContain('Pause the integration "Orders" (8f1c)');
+    expect(byHand).toMatchObject([{ path: "/paused", expected: true, actual: false, instruction: expect.stringContaining(why) }]);
+    expect(byHand[0]?.instruction).toContain('Pause the integration "Orders" (8f1c)');
   });
 });
 
@@ -134,16 +134,16 @@ test.each([
   ["destinationSchema", "eu", "Set the schema at the destination"],
   ["agentId", "a-2", "Set the agent"],
 ])("%s is compared, and changed by hand with the switch on, too", (name, value, step) => {
-  const { items, manual } = compared([orders({ [name]: value })]);
+  const { items, byHand } = compared([orders({ [name]: value })]);
   expect(items).toEqual([]);
-  expect(manual).toMatchObject([{ path: `/${name}`, expected: value, instruction: expect.stringContaining(step) }]);
-  expect(manual[0]?.instruction).toContain("dimsync never sends it");
+  expect(byHand).toMatchObject([{ path: `/${name}`, expected: value, instruction: expect.stringContaining(step) }]);
+  expect(byHand[0]?.instruction).toContain("dimsync never sends it");
 });
 
 test("a setting that is also in create or expect is compared once", () => {
   const spec = { settings: { name: "Orders", replicationFrequency: "60" }, expect: { name: "Other" } };
   const found = compared([resourceOf("Integration", "orders", spec, { id: "8f1c" })]);
-  expect([found.items, found.manual]).toEqual([[], []]);
+  expect([found.items, found.byHand]).toEqual([[], []]);
 });
 
 test("expect and settings that contradict each other are refused at expect", () => {

@@ -89,7 +89,7 @@ describe("a rule with a label", () => {
 
 test("an expect entry with a label is checked for the columns that have it", () => {
   expect(
-    compare({ expect: [{ match: { label: "pii" }, isPrimaryKey: true }] }).found.flatMap(({ manual }) => manual.map(({ path }) => path)),
+    compare({ expect: [{ match: { label: "pii" }, isPrimaryKey: true }] }).found.flatMap(({ byHand }) => byHand.map(({ path }) => path)),
   ).toEqual([
     "/schemas/public/tables/orders/columns/email/isPrimaryKey",
     "/schemas/public/tables/audit_log/columns/email/isPrimaryKey",

@@ -252,7 +252,7 @@ describe("a sync mode", () => {
     ["Incremental", 1],
   ])("of `expect` may be spelled %j", (syncMode, count) => {
     const spec = { expect: [{ match: { table: "orders" }, syncMode }] };
-    expect(compareFleet({ manifests: [config(spec)], live: { shop: live } }).found[0]?.manual).toHaveLength(count);
+    expect(compareFleet({ manifests: [config(spec)], live: { shop: live } }).found[0]?.byHand).toHaveLength(count);
   });
 });
 

@@ -85,10 +85,10 @@ function judged({ live: tree = live, rules: now = rules, base, view = {} }: Chan
     [["old"], "disabled"],
   ];
   return {
-    said: found.manual.map(({ path, instruction }) => `${path}: ${instruction}`),
+    said: found.byHand.map(({ path, instruction }) => `${path}: ${instruction}`),
     ended: all.filter(([path, as]) => found.hasEnded(path, as)).map(([path]) => path.join(".")),
     notes: found.problems.map(({ code }) => code),
-    commands: found.manual.map(({ command }) => command),
+    commands: found.byHand.map(({ command }) => command),
   };
 }
 
@@ -287,7 +287,7 @@ describe("an obligation", () => {
     [{ phone: undefined, mobile: column() }, rules, { expected: true }],
   ])("has the value of the account, if it shows one: %#", (changed, now, values) => {
     const { unit, account } = unitOf(now);
-    const [{ expected, actual } = {}] = inLists(obligationsOf(unit, { tree: users(changed), account, before })).manual;
+    const [{ expected, actual } = {}] = inLists(obligationsOf(unit, { tree: users(changed), account, before })).byHand;
     expect({ expected, ...(actual === undefined ? {} : { actual }) }).toEqual(values);
   });
 
@@ -310,8 +310,8 @@ describe("an obligation", () => {
       ["public", new Map([["users", [nodes("hashed", { columns: ["email"] }), nodes("disabled", { columns: ["email"] })]]])],
     ]);
     const { unit, account } = unitOf([]);
-    const { manual } = inLists(obligationsOf(unit, { tree: users({ email: column() }), account, before: { ...before, schemas: both } }));
-    expect(manual.map(({ path }) => path)).toEqual(["/schemas/public/tables/users/columns/email/hashed"]);
+    const { byHand } = inLists(obligationsOf(unit, { tree: users({ email: column() }), account, before: { ...before, schemas: both } }));
+    expect(byHand.map(({ path }) => path)).toEqual(["/schemas/public/tables/users/columns/email/hashed"]);
   });
 });
 

@@ -251,7 +251,7 @@ describe("reads of columns", () => {
     expect(problems).toEqual(["W_COLUMNS_UNKNOWN "]);
     expect(found[0]?.problems[0]?.message).toContain("The service returned no columns for s.gone of shop, so");
     expect(found[0]?.items[0]?.changes).toHaveLength(1);
-    expect(found[0]?.unverifiable).toEqual([
+    expect(found[0]?.unseen).toEqual([
       {
         address: "Schemas/shop",
         paths: ["/schemas/s/tables/gone/columns"],
@@ -272,7 +272,7 @@ describe("expect entries", () => {
       [],
     ],
     [
-      "that do not hold are manual",
+      "that do not hold are by hand",
       [{ match: { table: "audit_log" }, syncMode: "incremental" }],
       [["/schemas/public/tables/audit_log/syncMode", "incremental", "full"]],
     ],
@@ -302,12 +302,12 @@ describe("expect entries", () => {
     ],
   ])("%s", (_sentence, given, steps) => {
     const { found } = compareFleet({ manifests: [config({ expect: given })] });
-    expect(found[0]?.manual.map(({ path, expected, actual }) => [path, expected, actual])).toEqual(steps);
+    expect(found[0]?.byHand.map(({ path, expected, actual }) => [path, expected, actual])).toEqual(steps);
   });
 
   test("have instructions", () => {
     const { found } = compareFleet({ manifests: [config({ expect: [{ match: { table: "audit_log" }, syncMode: "incremental" }] })] });
-    expect(found[0]?.manual[0]?.instruction).toBe(
+    expect(found[0]?.byHand[0]?.instruction).toBe(
       `No request changes syncMode. Set it in the service's user interface: table public.audit_log of shop (expected "incremental", actual "full"). Or correct spec.expect.`,
     );
   });

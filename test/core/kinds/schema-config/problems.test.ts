@@ -382,9 +382,9 @@ describe("a RuleSet", () => {
     );
   });
 
-  test("is written out in a deferred desired state", () => {
+  test("is written out in a desired state that waits", () => {
     const { found } = compareFleet({ manifests: [config({ rules: [{ use: "pii" }] }), pii], live: { shop: {} } });
-    expect(found[0]?.deferred).toMatchObject([{ liveId: "shop", desired: { rules: [{ id: "emails" }, { set: { hashed: true } }] } }]);
+    expect(found[0]?.waiting).toMatchObject([{ liveId: "shop", desired: { rules: [{ id: "emails" }, { set: { hashed: true } }] } }]);
   });
 });
 

@@ -131,25 +131,25 @@ describe("plan creates relations:", () => {
     );
   });
 
-  test("one that waits for its resource is deferred, one whose resource is blocked is blocked", () => {
+  test("one that waits for its resource waits, one whose resource is blocked is blocked", () => {
     const spec = { resources: [{ asset: "lake" }, { asset: "lost" }], taggedBy: "u-2" };
     const found = foundIn(accountViewOf([pii(spec), ...manifests], withTag({})), "Tag");
     expect(found.items).toEqual([]);
-    expect(found.deferred).toMatchObject([{ address: "Tag/pii#Asset/lake", waitsFor: ["Asset/lake"] }]);
+    expect(found.waiting).toMatchObject([{ address: "Tag/pii#Asset/lake", waitsFor: ["Asset/lake"] }]);
     expect(found.blocked).toMatchObject([{ address: "Tag/pii#Asset/lost", code: "E_DEPENDENCY" }]);
   });
 
-  test("extra ones are manual if the tag is exclusive, and otherwise ignored", () => {
-    const manual = (exclusive: boolean) =>
+  test("extra ones are by hand if the tag is exclusive, and otherwise ignored", () => {
+    const byHand = (exclusive: boolean) =>
       foundIn(
         accountViewOf(
           [pii({ resources: [{ integration: "Billing" }], exclusive })],
           withTag({ taggedResources: [{ id: "b27d" }, { id: "x" }] }),
         ),
         "Tag",
-      ).manual;
-    expect(manual(true)).toMatchObject([{ address: "Tag/pii#x", path: "" }]);
-    expect(manual(false)).toEqual([]);
+      ).byHand;
+    expect(byHand(true)).toMatchObject([{ address: "Tag/pii#x", path: "" }]);
+    expect(byHand(false)).toEqual([]);
   });
 });
 
@@ -187,13 +187,13 @@ describe("an exclusive tag loses what no manifest declares,", () => {
       undefined,
     ],
   ])("%s", (_, ids, view, type) => {
-    const { items, manual } = remove({}, ids, view, [monitor]);
+    const { items, byHand } = remove({}, ids, view, [monitor]);
     const removed = items.filter(({ verb }) => verb === "unrelate");
     expect(removed.flatMap(({ requests }) => requests.map(({ method, path, body }) => [`${method} ${path}`, body]))).toEqual(
       type === undefined ? [] : ids.map((id) => detached(id, type)),
     );
     expect(removed.flatMap(({ changes }) => changes.map(({ risk }) => risk))).toEqual(type === undefined ? [] : ["exposes"]);
-    expect(manual.map(({ address }) => address)).toEqual(type === undefined ? ids.map((id) => `Tag/pii#${id}`) : []);
+    expect(byHand.map(({ address }) => address)).toEqual(type === undefined ? ids.map((id) => `Tag/pii#${id}`) : []);
   });
 
   test("but not if an entry of the manifest is blocked, which may be it", () => {
@@ -375,8 +375,8 @@ describe("with lifecycle.create: ifMissing", () => {
   test("its relations wait for it, or are blocked before it is created", () => {
     const resources: TagSpec["resources"] = [{ integration: "Orders" }, { monitor: { id: "m-1" } }];
     const waiting = ["Tag/pii#8f1c", "Tag/pii#m-1"].map((address) => ({ address, waitsFor: ["Tag/pii"] }));
-    expect(found({ name: "X", resources, taggedBy: "u-1" })).toMatchObject({ items: [{ verb: "create" }], deferred: waiting });
-    expect(found({ name: "X", resources })).toMatchObject({ deferred: [], blocked: waiting.map(({ address }) => ({ address })) });
+    expect(found({ name: "X", resources, taggedBy: "u-1" })).toMatchObject({ items: [{ verb: "create" }], waiting });
+    expect(found({ name: "X", resources })).toMatchObject({ waiting: [], blocked: waiting.map(({ address }) => ({ address })) });
   });
 });
 

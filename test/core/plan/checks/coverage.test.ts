@@ -37,7 +37,7 @@ const rename = (at: Scene, to: string): void =>
 
 async function drift(at: Scene) {
   const { code, stdout } = await at.run(["drift", "-o", "json", "-q"]);
-  return { code, manual: byHandSteps(JSON.parse(stdout) as Plan) };
+  return { code, byHand: byHandSteps(JSON.parse(stdout) as Plan) };
 }
 
 /** Gives up what the rename took out of the selectors of the SchemaConfig and of the tag. */
@@ -63,7 +63,7 @@ describe("an integration that was renamed in the account and left a selector by 
     ];
     expect(byHandSteps(plan)).toMatchObject(expected);
     const by = { attribution: { actor: "dana@example.com" } };
-    expect(await drift(at)).toMatchObject({ code: 2, manual: expected.map((one) => ({ ...one, ...by })) });
+    expect(await drift(at)).toMatchObject({ code: 2, byHand: expected.map((one) => ({ ...one, ...by })) });
     for (const command of ["plan", "drift"]) {
       const text = asText((await at.run([command, "--no-color", "-q"])).stdout);
       expect(text).toMatch(
@@ -79,7 +79,7 @@ describe("an integration that was renamed in the account and left a selector by 
     const before = at.writes().length;
     await at.apply();
     expect(at.writes()).toHaveLength(before);
-    expect(await drift(at)).toMatchObject({ code: 2, manual: [{}, {}] });
+    expect(await drift(at)).toMatchObject({ code: 2, byHand: [{}, {}] });
   });
 
   it.each<readonly [what: string, (at: Scene) => unknown]>([
@@ -92,7 +92,7 @@ describe("an integration that was renamed in the account and left a selector by 
     const at = await applied();
     rename(at, "Foo");
     await change(at);
-    expect(await drift(at)).toEqual({ code: 0, manual: [] });
+    expect(await drift(at)).toEqual({ code: 0, byHand: [] });
   });
 
   it.each<readonly [what: string, (at: Scene) => unknown]>([
@@ -101,6 +101,6 @@ describe("an integration that was renamed in the account and left a selector by 
   ])("is not reported if it has %s", async (_what, change) => {
     const at = await applied();
     await change(at);
-    expect(await drift(at)).toEqual({ code: 0, manual: [] });
+    expect(await drift(at)).toEqual({ code: 0, byHand: [] });
   });
 });

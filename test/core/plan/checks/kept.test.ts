@@ -62,8 +62,8 @@ async function judged({ live, trees = {}, view = {}, objects = [], blocked = [],
   const { end } = checkKept({ run: comparingRun(reads), account, reviewed });
   const { differences: found = [] } = (await end?.(comparison, { left: new Set(left) } as Partial<Found> as Found)) ?? {};
   return {
-    manual: found.flatMap((one) =>
-      inLists(one).manual.map(({ address, instruction, command, actual, obligation }) => ({
+    byHand: found.flatMap((one) =>
+      inLists(one).byHand.map(({ address, instruction, command, actual, obligation }) => ({
         address,
         instruction,
         command,
@@ -85,7 +85,7 @@ test.each<[what: string, given: Given]>([
   ["nothing is kept of it", { live: [], view: { kept: new Map([["a1", { ...kept("Shop"), schemas: new Map() }]]) } }],
   ["no manifest selects it, and the account keeps everything", { live: [shop("a1", "Shop")], trees: { a1: tree(true) } }],
 ])("nothing is said if %s", async (_, given) => {
-  expect(await judged(given)).toEqual({ manual: [], ended: [] });
+  expect(await judged(given)).toEqual({ byHand: [], ended: [] });
 });
 
 test.each<[what: string, given: Given, said: RegExp, command?: string, actual?: string]>([
@@ -138,9 +138,9 @@ test.each<[what: string, given: Given, said: RegExp, command?: string, actual?: 
     "c3",
   ],
 ])("it is named if %s", async (_, given, said, command = resolveShop, actual = undefined) => {
-  const { manual, ended } = await judged(given);
+  const { byHand, ended } = await judged(given);
   expect(ended).toEqual([]);
-  expect(manual).toEqual([
+  expect(byHand).toEqual([
     {
       address: command.includes("Schemas/a1") ? "Schemas/a1" : "Schemas/Shop",
       instruction: expect.stringMatching(said),
@@ -155,5 +155,5 @@ test.each<[what: string, given: Given]>([
   ["the base selects it, and the manifests do not", { live: [shop("a1", "Shop")], atBase: ["SchemaConfig a1"] }],
   ["the one in its place keeps everything", { live: [shop("b2", "Shop")], trees: { b2: tree(true) } }],
 ])("its obligation ends if %s", async (_, given) => {
-  expect(await judged(given)).toEqual({ manual: [], ended: ["a1"] });
+  expect(await judged(given)).toEqual({ byHand: [], ended: ["a1"] });
 });

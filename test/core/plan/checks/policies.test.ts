@@ -367,11 +367,11 @@ describe("the integrations that policies check, and their reads", () => {
     const faults = ["GET /tables/users/columns=status:404"];
     const withPolicy = await start({ ...files, "p.yaml": emails }, {}, { schemaForm: "snake", faults });
     await withPolicy.run("apply", "--yes");
-    const planned = await withPolicy.made("plan", "--fail-on", "unverifiable");
+    const planned = await withPolicy.made("plan", "--fail-on", "unseen");
     expect([unseenSteps(planned).map(({ address }) => address), planned.counts.equal, planned.exit]).toEqual([
       ["Schemas/orders"],
       1,
-      { code: 2, reasons: ["unverifiable"] },
+      { code: 2, reasons: ["unseen"] },
     ]);
     const withoutPolicy = await start(files, {}, { schemaForm: "snake", faults });
     await withoutPolicy.run("apply", "--yes");
@@ -459,7 +459,7 @@ describe("an integration that does not exist yet", () => {
     const applied = await runCommand(["apply", "--yes", "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
     const result = JSON.parse(applied.stdout);
     const [findings, exit] = [policyFindings(result), result.exit];
-    expect([exit, findings]).toEqual([{ code: 4, reasons: ["deferred"] }, []]);
+    expect([exit, findings]).toEqual([{ code: 4, reasons: ["waits"] }, []]);
   });
 });
 

@@ -31,7 +31,7 @@ const plans: Readonly<Record<string, Plan>> = {
   "1 000 relations of one tag": plan({
     items: many((index) => item({ id: `i${index}`, address: `Tag/pii#${index}`, verb: "relate" })),
   }),
-  "1 000 manual differences": plan({
+  "1 000 differences by hand": plan({
     steps: stepsFrom({
       byHand: many((index) => ({ address: `Integration/i${index}`, path: "/paused", instruction: "Resume it. ".repeat(9) })),
     }),
@@ -46,7 +46,7 @@ const plans: Readonly<Record<string, Plan>> = {
       message: "unhashed",
     })),
   }),
-  "3 000 columns of a deferred object": plan({
+  "3 000 columns of an object that waits": plan({
     steps: stepsFrom({
       waiting: [
         {
@@ -81,9 +81,9 @@ test("a document that fits is not shortened", () => {
 });
 
 test("a document is shortened only as far as necessary, and says so", () => {
-  const text = renderers.markdown(plans["1 000 manual differences"] ?? fullPlan, { color: false, verbose: false });
+  const text = renderers.markdown(plans["1 000 differences by hand"] ?? fullPlan, { color: false, verbose: false });
   expect(text).toContain("**Shortened:** Lists end after 100 entries. See everything with `dimsync plan -v`");
-  expect(text).toContain("and 900 more manual steps");
+  expect(text).toContain("and 900 more steps");
 });
 
 test("results and validations are within the budget, too", () => {

@@ -15,7 +15,7 @@ async function rendered(format: "human" | "markdown", all: Parameters<Awaited<Re
 describe("documents of several targets", () => {
   test("begin with a table of the targets in a terminal", async () => {
     const [head, prod, dev] = (await rendered("human", documents)).split("\n");
-    expect(head).toMatch(/^TARGET +STATE +EXPOSE +CHANGES +MANUAL +POLICY FINDINGS +BLOCKED +LAST RUN$/u);
+    expect(head).toMatch(/^TARGET +STATE +EXPOSE +CHANGES +BY HAND +POLICY FINDINGS +BLOCKED +LAST RUN$/u);
     expect(prod).toMatch(/^prod +no changes +0 +0 +0 +0 +0 +\d{4}-\d\d-\d\d \d\d:\d\d UTC$/u);
     expect(dev).toMatch(/^dev +blocked +0 +0 +0 +0 +1 +\d{4}-/u);
   });

@@ -169,7 +169,7 @@ describe("a new integration that lacks names", () => {
   ] as const)("waits for them unless missing allows it: %s", (missing, changes, waiting) => {
     const spec = { rules, schemas, ...(missing === undefined ? {} : { missing }) };
     const compared = compareFleet({ manifests: [config(spec)], live, view: { fresh: new Set(["shop"]) } });
-    expect([compared.changes, compared.found.flatMap(({ deferred }) => deferred).length]).toEqual([changes, waiting]);
+    expect([compared.changes, compared.found.flatMap(({ waiting }) => waiting).length]).toEqual([changes, waiting]);
   });
 
   test.each([
@@ -178,6 +178,6 @@ describe("a new integration that lacks names", () => {
   ])("waits %s if the manifest writes out no names", (_, now, waiting) => {
     const manifests = [config({ rules: [{ match: { column: "*mail*" }, set: hash }] })];
     const { found } = compareFleet({ manifests, live: now, view: { fresh: new Set(["shop"]) } });
-    expect(found.flatMap(({ deferred }) => deferred)).toHaveLength(waiting);
+    expect(found.flatMap(({ waiting }) => waiting)).toHaveLength(waiting);
   });
 });

@@ -4,9 +4,9 @@ import { renderers } from "../../../../../src/core/render/index.ts";
 import { stepsFrom } from "../../../../support/steps.ts";
 import { plan } from "../../plans.ts";
 
-const deferred = { verb: "update", address: "Schemas/returns", waitsFor: ["Integration/returns"], desired: { schemas: {} } } as const;
+const waiting = { verb: "update", address: "Schemas/returns", waitsFor: ["Integration/returns"], desired: { schemas: {} } } as const;
 const shown = (format: "human" | "markdown" | "html", liveId?: string): string =>
-  renderers[format](plan({ steps: stepsFrom({ waiting: [{ ...deferred, ...(liveId === undefined ? {} : { liveId }) }] }) }), {
+  renderers[format](plan({ steps: stepsFrom({ waiting: [{ ...waiting, ...(liveId === undefined ? {} : { liveId }) }] }) }), {
     color: false,
     verbose: false,
   })
