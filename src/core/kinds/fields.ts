@@ -1,10 +1,8 @@
-import type { Address } from "../base/model/address.ts";
 import { idOf, memberOf, type ResponsePart, shownText, textOf } from "../base/model/decode.ts";
-import { defined, isObject, type JsonObject, type JsonValue, sameJson } from "../base/model/json/json.ts";
+import { defined, isObject, type JsonObject } from "../base/model/json/json.ts";
 import type { Pointer } from "../base/model/json/pointer.ts";
-import type { NotKept } from "../base/model/plan.ts";
 import { isSecretName, isSecretValue } from "../base/model/settings/secret.ts";
-import type { Account, LiveView } from "./kind.ts";
+import type { LiveView } from "./kind.ts";
 
 // A kind lists the fields of its live objects once. What is read, compared, written, shown and verified follows from the rows.
 
@@ -89,23 +87,5 @@ export const unintendedIn = <F extends Fields>(
     .filter((name) => !name.endsWith("At") && !Object.hasOwn(body, name) && before[name] !== after[name])
     .map((name): Pointer => `/${name}`);
 
-/** Why a value is unseen. */
+/** Why a value is unseen that dimsync does not send. */
 export const unshown = "the service does not show the value";
-export const unshownAndSent = `${unshown}, and dimsync has sent it`;
-export const unshownAndUnsent = `${unshown}, and dimsync sends only values that protect if it does not know the live one. Set it in the service`;
-
-/** What an earlier run sent in vain, if neither the manifest nor the account has changed there since. */
-export function sentInVain(
-  {
-    address,
-    path,
-    wanted,
-    live,
-  }: { readonly address: Address; readonly path: Pointer; readonly wanted: unknown; readonly live: JsonValue | undefined },
-  account: Account,
-): NotKept | undefined {
-  const earlier = account.notKept.get(address)?.get(path);
-  if (earlier === undefined || !sameJson(earlier.wanted, wanted) || !sameJson(earlier.live, live ?? null) || account.ignored(address, path))
-    return undefined;
-  return { address, path, wanted: earlier.wanted, live: earlier.live, since: earlier.since };
-}

@@ -10,6 +10,7 @@ import { schemaConfig } from "./schema-config/index.ts";
 import { ruleSet } from "./schema-config/manifest.ts";
 import { tag } from "./tag/index.ts";
 
+export { unshown } from "./fields.ts";
 export { blocked, mayHaveName, otherwise } from "./identity.ts";
 export {
   type Account,
@@ -74,10 +75,10 @@ export {
   type LostNode,
   labelsOfColumn,
   layersOf,
-  leavingOut,
   lostNodes,
   missingOf,
   type NodeState,
+  overlayOf,
   type Question,
   type RuleCache,
   readableElsewhere,

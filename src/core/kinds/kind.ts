@@ -7,7 +7,7 @@ import type { KeptById, KeptIntegration } from "../base/model/kept.ts";
 import type { LiveSchemas } from "../base/model/live.ts";
 import type { IntegrationSelector, IntegrationSpec, Manifest, Reference } from "../base/model/manifest.ts";
 import type { NodePath } from "../base/model/nodes.ts";
-import type { Difference, DraftCause, DraftStep, NamedObject, NotKept, ReadyStep } from "../base/model/plan.ts";
+import type { Difference, DraftCause, DraftStep, NamedObject, ReadyStep, Risk } from "../base/model/plan.ts";
 import type { Problem } from "../base/model/problem.ts";
 import type { List, PlannedRequest, Reads, UnreadEntry, WriteAnswer, WriteDecoder } from "../base/model/service.ts";
 import type { ClientSettings } from "../base/model/settings/config.ts";
@@ -92,8 +92,6 @@ export interface Account {
   readonly isDrift: boolean;
   /** By the address of a manifest with a selector of integrations: the ids that it has covered, and their names then. */
   readonly covered: ReadonlyMap<Address, ReadonlyMap<string, string>>;
-  /** By address and path: values that the service did not keep when an earlier run sent them. */
-  readonly notKept: ReadonlyMap<Address, ReadonlyMap<Pointer, Required<Pick<NotKept, "wanted" | "live" | "since">>>>;
   /** What earlier runs found kept. */
   readonly kept: KeptById;
   /** ISO 8601: when the account is compared; "" if nothing is recorded. */
@@ -104,6 +102,8 @@ export interface Account {
   readonly isRecording: boolean;
   /** Whether an `ignore` entry covers this difference; then it is neither shown nor sent. */
   readonly ignored: (address: Address, path: Pointer) => boolean;
+  /** What decides for the object at this address which of its values are sent. */
+  readonly overlay: (address: Address) => Overlay;
   /** The form of a PATCH of schemas; absent: the kind's own. */
   readonly patch?: Pick<ClientSettings, "entries">;
   /** Whether to name the columns that nothing covers, instead of only counting them. */
@@ -124,6 +124,29 @@ export interface Account {
   readonly suspicions: readonly Suspicion[];
   /** Whether every read of lists and ids succeeded. */
   readonly isComplete: boolean;
+}
+
+/** A declared value that differs from the live one. */
+export interface DifferentValue {
+  readonly path: Pointer;
+  readonly wanted: JsonValue;
+  /** Undefined: the service does not show it. */
+  readonly live: JsonValue | undefined;
+  readonly risk: Risk;
+  /** Whether dimsync has sent it, if the service does not show it. */
+  readonly wasSent?: boolean;
+  /** Whether the service says that no request changes it. */
+  readonly isFixed?: boolean;
+}
+
+/** "send": it is a change. "sent": it counts as the live value. "leave": the live value is desired. */
+export type Decision = "send" | "sent" | "leave";
+
+/** Asked for each value that differs, before requests are made. */
+export interface Overlay {
+  readonly decide: (value: DifferentValue) => Decision;
+  /** What the plan says of the values that it was asked for. */
+  readonly steps: () => readonly DraftStep[];
 }
 
 export interface Suspicion {

@@ -13,7 +13,7 @@ import { emptyDiff, integrations, kinds, lists, scan, tablesToRead, unknownColum
 import type { Check, CheckInput, ComparedPair, Comparison, SeenIntegration } from "./checks/check.ts";
 import { creationFailed, failedRead } from "./observe.ts";
 import { objectOf, schemasAtBase, withOrigin } from "./origin.ts";
-import { holdOthers } from "./protect-only.ts";
+import { holdOthers, withoutIgnored } from "./overlay.ts";
 import { columnBudget } from "./reads/cached-reads.ts";
 import type { Run } from "./run.ts";
 import type { Scope } from "./scope.ts";
@@ -255,16 +255,3 @@ function withLiveName(found: DiffResult, { liveId }: Unit, account: Account): Di
   const named = { liveId, ...defined({ liveName }) };
   return { ...found, steps: found.steps.map((step) => (step.standing === "byHand" ? { ...step, ...named } : step)) };
 }
-
-/** Kinds leave ignored values out of creates and updates. This removes other steps that are ignored. */
-const withoutIgnored = (found: DiffResult, { ignored }: Account): DiffResult => ({
-  ...found,
-  steps: found.steps.flatMap((step): readonly DraftStep[] => {
-    const { address, standing, verb, changes } = step;
-    if (ignored(address, "")) return [];
-    if (standing === "ready" && (verb === "create" || verb === "update")) return [step];
-    const left = changes.filter((entry) => !("path" in entry && ignored(address, entry.path)));
-    return left.length === 0 && changes.length > 0 ? [] : [{ ...step, changes: left }];
-  }),
-  problems: found.problems.filter(({ address }) => address === undefined || !ignored(address, "")),
-});

@@ -20,7 +20,7 @@ import {
   integrations,
   isSchemaConfig,
   kindNames,
-  leavingOut,
+  overlayOf,
   schemaConfig,
   switchedOffBy,
   tablesToRead,
@@ -89,12 +89,12 @@ async function explainUnit(unit: SchemaConfigUnit, { reads, account, needs }: Ob
   const items = draftItems(difference);
   const liveName = account.list(integrations).byId.get(unit.liveId ?? "")?.name;
   const isIgnored = (key: Field): boolean => account.ignored(unit.address, nodePointer(path, key));
-  const { isLeftOut } = leavingOut(unit, whole.tree, account);
+  const { decide } = overlayOf(unit, whole.tree, account);
   const changes = items.flatMap((item) => [...eachChange(item)]);
   const absent = absenceOf(whole.tree, path);
   const added = findings.flatMap(({ rule, path = "" }) => (rule === "new-column" ? [columnAt(path)] : []));
   const switchedOff = switchedOffBy(unit, added);
-  const evaluation = evaluate(unit.rules, whole.tree, { isLeftOut, switchedOff });
+  const evaluation = evaluate(unit.rules, whole.tree, { decide, switchedOff });
   const ofNode = notKeptValues(difference).filter((one) => one.path.slice(0, one.path.lastIndexOf("/")) === nodePointer(path));
   const disabled = disabledAbove(whole.tree, path, new Map(changes.map((change) => [change.path, change.after])));
   return {

@@ -35,6 +35,7 @@ import { isNotKept } from "../records/index.ts";
 import { allowances } from "./checks/allow.ts";
 import { ignoredFileProblems, leftOutProblems } from "./left-out.ts";
 import { pairsByObject, type Reviewed } from "./origin.ts";
+import { noOverlay, overlays } from "./overlay.ts";
 import type { Recovered } from "./recover.ts";
 import type { PlanOptions, Run } from "./run.ts";
 import { everything, type Ignored, ignoring, manifestsInScope } from "./scope.ts";
@@ -196,15 +197,19 @@ export async function observeAccount(input: ObserveInput): Promise<Account> {
   const identities = withoutExchanged(input, withoutShared(input, found));
   const all = [...lists.problems, ...ids.flatMap((one) => (one.state === "failed" ? [failedRead(one.error)] : [])), ...problems];
   return {
-    ...withIgnored(withIdentities(account, identities), input.ignored),
+    ...withOverlay(withIdentities(account, identities), input),
     problems: all,
     isComplete: all.every(({ isIncomplete }) => isIncomplete !== true),
   };
 }
 
 /** Ignored is what an entry names by any of its addresses. */
-function withIgnored(account: Account, ignored: Ignored | undefined): Account {
-  return ignored === undefined ? account : { ...account, ignored: (address, path) => ignored(account.addressesOf(address), path) };
+function withOverlay(account: Account, { ignored: isIgnored, records }: ObserveInput): Account {
+  const ignored: Account["ignored"] = (address, path) => isIgnored?.(account.addressesOf(address), path) === true;
+  const notKept = [...(records.notKept ?? [])].map(
+    ([address, ofObject]) => [address, new Map([...ofObject].filter(([, one]) => isNotKept(one)))] as const,
+  );
+  return { ...account, ignored, overlay: overlays(ignored, new Map(notKept)) };
 }
 
 interface ObservedLists {
@@ -343,10 +348,7 @@ function viewOf(input: ObserveInput, { items, unread, entries, suspicions }: Obs
     bindings: records.bindings,
     earlierCreates: earlierCreates(records, run.recovered),
     taggedBy: project.settings.defaults.taggedBy,
-    ignored: () => false,
-    notKept: new Map(
-      [...(records.notKept ?? [])].map(([address, ofObject]) => [address, new Map([...ofObject].filter(([, one]) => isNotKept(one)))]),
-    ),
+    ...noOverlay,
     covered: records.covered ?? new Map(),
     kept: keptById(records.kept ?? nothingKept),
     patch: project.settings.client,

@@ -23,7 +23,7 @@ import { sortDiagnostics } from "../base/text/signs.ts";
 import type { DiffResult } from "../kinds/index.ts";
 import { groupProblems } from "./group-problems.ts";
 import { heldInOrder, numbered, plannedSteps } from "./number-items.ts";
-import { holdWaiting } from "./protect-only.ts";
+import { holdWaiting } from "./overlay.ts";
 
 /** What the plan is about, in the order of the document. */
 export type PlanHead = Pick<

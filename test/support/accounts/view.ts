@@ -9,6 +9,7 @@ import { type LiveTag, tags } from "../../../src/core/kinds/lists.ts";
 import { accountLists, indexed } from "../../../src/core/kinds/lookup.ts";
 import { withIdentities } from "../../../src/core/kinds/select.ts";
 import type { Project } from "../../../src/core/manifests/project.ts";
+import { type NotKeptBefore, noOverlay, overlays } from "../../../src/core/plan/overlay.ts";
 import { cachedReads } from "../../../src/core/plan/reads/cached-reads.ts";
 import { noRounds, type Run } from "../../../src/core/plan/run.ts";
 import { everything } from "../../../src/core/plan/scope.ts";
@@ -57,7 +58,6 @@ export const user = (id: string, email: string, name: string): LiveUser => ({ id
 
 /** The members of a view that hold nothing. */
 export const nothingElse = {
-  notKept: new Map(),
   covered: new Map(),
   kept: new Map(),
   now: "2026-11-28T08:00:00.000Z",
@@ -72,7 +72,7 @@ export const nothingElse = {
   recovered: new Map(),
   fresh: new Set<string>(),
   taggedBy: undefined,
-  ignored: () => false,
+  ...noOverlay,
   comparable: [],
   isStopped: false,
   problems: [],
@@ -81,6 +81,17 @@ export const nothingElse = {
   suspicions: [],
   isComplete: true,
 } as const;
+
+/** Members of a view, and what its overlay is made of. */
+export interface OverlaidAccount extends Partial<Account> {
+  readonly notKept?: NotKeptBefore;
+}
+
+export const withOverlay = ({ notKept = new Map(), ignored = () => false, ...more }: OverlaidAccount): Partial<Account> => ({
+  ...more,
+  ignored,
+  overlay: overlays(ignored, notKept),
+});
 
 /** A run that compares everything with what `reads` returns, and what of it a comparison needs. */
 export const comparingRun = (reads: object, { concurrency = 1, ...more }: Partial<Run> & { readonly concurrency?: number } = {}): Run => {
@@ -99,7 +110,7 @@ export const comparingRun = (reads: object, { concurrency = 1, ...more }: Partia
 };
 
 /** Members of a view, and lists. */
-export interface SmallAccount extends Partial<Account> {
+export interface SmallAccount extends OverlaidAccount {
   readonly integrations?: readonly LiveIntegration[];
   readonly tags?: readonly LiveTag[];
   readonly users?: readonly LiveUser[];
@@ -122,7 +133,7 @@ export function accountViewOf(manifests: readonly Manifest[], { integrations, ta
     comparable: manifests,
     identities,
     list: accountLists(new Map(Object.entries(lists))),
-    ...more,
+    ...withOverlay(more),
   });
   for (const kind of kinds)
     for (const manifest of manifests) {

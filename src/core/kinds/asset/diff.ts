@@ -1,15 +1,15 @@
 import type { Binding } from "../../base/model/address.ts";
-import { blockedStep, byHandStep, notKeptStep, unseenSteps } from "../../base/model/draft-steps.ts";
+import { blockedStep, byHandStep, unseenSteps } from "../../base/model/draft-steps.ts";
 import { canonicalJson, defined, type JsonObject, type JsonValue, sameJson } from "../../base/model/json/json.ts";
 import { leavesOf } from "../../base/model/json/leaves.ts";
 import { atPointer, isWithin, type Pointer, toPointer, urlPath } from "../../base/model/json/pointer.ts";
 import { type AssetSpec, locationIn, type Manifest } from "../../base/model/manifest.ts";
-import type { DraftFacts, DraftItem, DraftStep, NotKept, PathChange } from "../../base/model/plan.ts";
+import type { DraftFacts, DraftItem, DraftStep, PathChange } from "../../base/model/plan.ts";
 import { isError, type Problem } from "../../base/model/problem.ts";
 import { isSecretReference } from "../../base/model/settings/secret.ts";
-import { sentInVain, writtenDocument } from "../fields.ts";
+import { writtenDocument } from "../fields.ts";
 import { bindItem, recordOf } from "../identity.ts";
-import { type Account, type DiffResult, emptyDiff } from "../kind.ts";
+import { type Account, type DiffResult, emptyDiff, type Overlay } from "../kind.ts";
 import { createChanges, leafDigests } from "../leaves.ts";
 import { assetFields, integrations, type LiveAsset, users } from "../lists.ts";
 import { tagIds } from "../tags.ts";
@@ -103,7 +103,8 @@ export function updatedAsset(
   const { values, problems } = writtenValues(manifest, account);
   if (problems.some(isError)) return { ...emptyDiff, problems };
   const known = knownOf(manifest, { ...shown, values }, account);
-  const { due, notKept } = dueOf(known);
+  const overlay = account.overlay(manifest.address);
+  const due = dueOf(known, overlay);
   const isDue = values["connection"] !== undefined && (known.isRaised || due.some(isOfConnection));
   const isRefused = isDue && known.live.connectionType === "multi_purpose" && hasFlatConnection(manifest.spec);
   const changes = changesOf(known, due, isDue && !isRefused);
@@ -114,7 +115,7 @@ export function updatedAsset(
       ...typeDifferences(known),
       ...(isRefused ? [blockedStep({ address: manifest.address, code: "E_FLAT_CONNECTION", message: flatRefused })] : []),
       ...unsent(known),
-      ...notKept.map(notKeptStep),
+      ...overlay.steps(),
     ],
     problems,
     size: {
@@ -145,20 +146,14 @@ function knownOf(
   };
 }
 
-/** What a request would write. `notKept`: what the service did not keep. */
-function dueOf({ declared, manifest, account, isRaised }: Known): {
-  readonly due: readonly Declared[];
-  readonly notKept: readonly NotKept[];
-} {
-  const { address } = manifest;
-  const identity = account.identities.get(address);
+/** What a request would write. */
+function dueOf({ declared, manifest, account, isRaised }: Known, overlay: Overlay): readonly Declared[] {
+  const identity = account.identities.get(manifest.address);
   // The create of a recovered asset sent everything, and the journal has its digests.
   const isRecovered = identity?.state === "found" && identity.by === "recovered";
-  const different = declared
+  return declared
     .filter((one) => (isUnknown(one) ? isRaised || (isSentOnce(one) && !isRecovered) : isDifferent(one, manifest, account)))
-    .filter(({ path }) => !account.ignored(address, path));
-  const notKept = different.flatMap(({ path, wanted, live }) => sentInVain({ address, path, wanted, live }, account) ?? []);
-  return { due: different.filter(({ path }) => !notKept.some((one) => one.path === path)), notKept };
+    .filter(({ path, wanted = null, live = null }) => overlay.decide({ path, wanted, live, risk: "neutral" }) === "send");
 }
 
 function changesOf(

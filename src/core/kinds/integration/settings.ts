@@ -1,5 +1,5 @@
 import type { Binding } from "../../base/model/address.ts";
-import { byHandStep, notKeptStep, unseenSteps } from "../../base/model/draft-steps.ts";
+import { byHandStep, unseenSteps } from "../../base/model/draft-steps.ts";
 import { type Extended, maySend, whyNotSent } from "../../base/model/extended.ts";
 import { defined, type JsonObject, type JsonValue, sameJson } from "../../base/model/json/json.ts";
 import { atPointer, type Pointer, urlPath } from "../../base/model/json/pointer.ts";
@@ -14,9 +14,9 @@ import {
 } from "../../base/model/manifest.ts";
 import type { DraftFacts, DraftItem, DraftStep, PathChange } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
-import { sentInVain, unshown, unshownAndSent, unshownAndUnsent } from "../fields.ts";
+import { unshown } from "../fields.ts";
 import { recordOf } from "../identity.ts";
-import type { Account } from "../kind.ts";
+import type { Account, DifferentValue } from "../kind.ts";
 import { leafDigests } from "../leaves.ts";
 import { details, settingNames as names, settings } from "../lists.ts";
 
@@ -54,15 +54,10 @@ export const contradictions = (manifest: Manifest<IntegrationSpec>): readonly Pr
     return [problemIn(manifest, `/spec/expect/${name}`, { code: "E_WRONG_VALUE", message })];
   });
 
-interface Compared {
+/** A setting that differs. */
+interface Different extends DifferentValue {
   readonly name: Name;
-  readonly path: Pointer;
-  readonly wanted: JsonValue;
-  /** Undefined if the service does not show it. */
-  readonly live: JsonValue | undefined;
 }
-
-type Shown = Compared & { readonly live: JsonValue };
 
 interface SettingsUnit {
   readonly address: string;
@@ -75,51 +70,35 @@ export function settingChanges(
   live: LiveIntegration,
   { account, requires }: { readonly account: Account; readonly requires: () => readonly string[] },
 ): readonly DraftStep[] {
-  const declared = declaredIn(manifest.spec).map(([name, wanted]) => ({ name, path: `/${name}`, wanted, live: liveSetting(live, name) }));
-  const different = declared.filter((one): one is Shown => one.live !== undefined && !sameJson(one.live, one.wanted));
-  const kept = different.flatMap(({ path, wanted, live: shown }) => sentInVain({ address, path, wanted, live: shown }, account) ?? []);
-  const open = different.filter(({ path }) => !kept.some((one) => one.path === path));
-  const isSent = maySend(account.extended, "PATCH /v1/integrations/{id}");
-  const [sent, byHand] = [
-    open.filter(({ name }) => isSent && !settings[name].isByHand),
-    open.filter(({ name }) => !isSent || settings[name].isByHand),
-  ];
-  const unseen = unseenSettings(
-    { address, manifest },
-    declared.filter((one) => one.live === undefined),
-    { account, liveId: live.id, isSent },
-  );
+  const sentBefore = recordOf(manifest, live.id, account)?.sent;
+  const overlay = account.overlay(address);
+  const isOffered = maySend(account.extended, "PATCH /v1/integrations/{id}");
+  const different = declaredIn(manifest.spec).flatMap(([name, wanted]): readonly Different[] => {
+    const shown = liveSetting(live, name);
+    if (shown !== undefined && sameJson(shown, wanted)) return [];
+    const digested = `/settings/${name}`;
+    const wasSent = sentBefore?.[digested] === digestsOf([[name, wanted]])[digested];
+    return [{ name, path: `/${name}`, wanted, live: shown, risk: settings[name].risk?.(shown ?? null, wanted) ?? "neutral", wasSent }];
+  });
+  const isByHand = ({ name, live: shown }: Different): boolean => shown !== undefined && (!isOffered || settings[name].isByHand === true);
+  const due = different.filter((one) => isOffered && !isByHand(one) && overlay.decide(one) === "send");
+  const digests = digestsOf(due.flatMap(({ name, wanted, live: shown }) => (shown === undefined ? [[name, wanted]] : [])));
+  const hidden = isOffered ? [] : different.filter((one) => one.live === undefined);
   return [
     ...updateOf(manifest, live, {
-      open: [...sent.filter(({ path }) => !account.ignored(address, path)), ...unseen.due],
-      binding: unseen.binding,
+      due,
+      binding: Object.keys(digests).length === 0 ? undefined : { id: live.id, sent: { ...sentBefore, ...digests } },
       requires,
       isDrift: account.isDrift,
     }),
-    ...byHand.map((one) => byHandStep({ address, ...settingStep(one, live, account.extended) })),
-    ...unseen.steps,
-    ...kept.map(notKeptStep),
+    ...different.filter(isByHand).map((one) => byHandStep({ address, ...settingStep(one, live, account.extended) })),
+    ...unseenSteps(
+      address,
+      hidden.map(({ path }) => path),
+      unshown,
+    ),
+    ...overlay.steps(),
   ];
-}
-
-/** Settings that the service does not show: one that protects is sent once, and the records have its digest. The others are not sent. */
-function unseenSettings(
-  { address, manifest }: SettingsUnit,
-  unseen: readonly Compared[],
-  { account, liveId, isSent }: { readonly account: Account; readonly liveId: string; readonly isSent: boolean },
-): { readonly due: readonly Compared[]; readonly binding?: Binding; readonly steps: readonly DraftStep[] } {
-  const protecting = unseen.filter(({ name, path, wanted }) => isSent && protects(name, wanted) && !account.ignored(address, path));
-  const digests = digestsOf(protecting.map(({ name, wanted }) => [name, wanted]));
-  const before = recordOf(manifest, liveId, account)?.sent;
-  const due = protecting.filter(({ path }) => digests[`/settings${path}`] !== before?.[`/settings${path}`]);
-  const [sent, never] = [protecting.filter((one) => !due.includes(one)), unseen.filter((one) => !protecting.includes(one))].map((all) =>
-    all.map(({ path }) => path),
-  );
-  return {
-    due,
-    ...(due.length === 0 ? {} : { binding: { id: liveId, sent: { ...before, ...digests } } }),
-    steps: [...unseenSteps(address, sent ?? [], unshownAndSent), ...unseenSteps(address, never ?? [], isSent ? unshownAndUnsent : unshown)],
-  };
 }
 
 /** Whether a setting protects, whatever its live value is. */
@@ -142,19 +121,18 @@ function updateOf(
   manifest: Manifest,
   live: LiveIntegration,
   {
-    open,
+    due,
     binding,
     requires,
     isDrift,
   }: Pick<Account, "isDrift"> & {
-    readonly open: readonly Compared[];
+    readonly due: readonly Different[];
     readonly binding: Binding | undefined;
     readonly requires: () => readonly string[];
   },
 ): readonly DraftItem[] {
-  if (open.length === 0) return [];
-  const changes = open.map(({ name, path, wanted, live: before }): PathChange<DraftFacts> => {
-    const risk = settings[name].risk?.(before ?? null, wanted) ?? "neutral";
+  if (due.length === 0) return [];
+  const changes = due.map(({ name, path, wanted, live: before, risk }): PathChange<DraftFacts> => {
     const reason = risk === "exposes" && !isDrift ? settings[name].exposes : undefined;
     return {
       path,
@@ -212,10 +190,10 @@ const neverSent =
   "dimsync never sends it, because a change can take the integration out of the rules that protect it, or show its data to other readers.";
 
 /** What to do by hand, and why no request does it. */
-function settingStep({ name, path, wanted, live: actual }: Shown, live: LiveIntegration, extended: Extended | undefined) {
+function settingStep({ name, path, wanted, live: actual }: Different, live: LiveIntegration, extended: Extended | undefined) {
   const byHand = settings[name].byHand(wanted, integrationText(live));
   const why = settings[name].isByHand ? neverSent : whyNotSent(extended, "PATCH /v1/integrations/{id}");
-  return { path, expected: wanted, actual, instruction: `${byHand}, or correct spec.settings.${name}: ${why}` };
+  return { path, expected: wanted, ...defined({ actual }), instruction: `${byHand}, or correct spec.settings.${name}: ${why}` };
 }
 
 /** The live settings as the JSON document that bodies of PATCH point into. */

@@ -7,10 +7,9 @@ import {
   collectSwitchedOff,
   collectTexts,
   collectValue,
+  type DecideLeaf,
   type Evaluation,
-  type IsLeftOut,
   isSwitchedOff,
-  type NodeChange,
   newEvaluation,
   type TableState,
 } from "./evaluation.ts";
@@ -36,7 +35,7 @@ interface Walk extends Evaluation {
 export type NewColumns = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
 
 interface EvaluateOptions {
-  readonly isLeftOut?: IsLeftOut;
+  readonly decide?: DecideLeaf;
   /** New columns that must stay switched off until someone has reviewed them. */
   readonly switchedOff?: NewColumns | undefined;
   /** Whether to collect what manifests keep unreadable. */
@@ -46,11 +45,11 @@ interface EvaluateOptions {
 export function evaluate(
   cache: RuleCache,
   live: LiveSchemas,
-  { isLeftOut = () => false, switchedOff, isKeeping = false }: EvaluateOptions = {},
+  { decide = () => "send", switchedOff, isKeeping = false }: EvaluateOptions = {},
 ): Evaluation {
   const { program, root } = cache;
   const { layers } = program;
-  const walk: Walk = Object.assign(newEvaluation(cache, { isLeftOut, keeper: isKeeping ? newKeeper(program) : undefined }), {
+  const walk: Walk = Object.assign(newEvaluation(cache, { decide, keeper: isKeeping ? newKeeper(program) : undefined }), {
     resolutions: [newResolution(), newResolution(), newResolution()] as const,
     places: [0, 1, 2].map((depth) => ({ layers, depth })) as unknown as Walk["places"],
     switchedOff,
@@ -214,12 +213,12 @@ interface ColumnState {
 function compareColumn(walk: Walk, table: TableState, { name, column, match, resolution }: ColumnState): void {
   const path = [table.path[0], table.path[1], name] as const;
   const since = walk.changes.length;
-  if (isSwitchedOff(table.switchedOff, name, { column, table: table.live })) collectSwitchedOff(walk, path, column.enabled);
-  else collectValue(walk, { path, key: "enabled", before: column.enabled }, resolution);
-  collectValue(walk, { path, key: "hashed", before: column.hashed }, resolution);
-  const changes = walk.changes.slice(since);
-  checkColumnChanges(walk, changes, { column, table });
-  if (isExposed(changes, column, table)) walk.exposedColumns++;
+  const enabled = isSwitchedOff(table.switchedOff, name, { column, table: table.live })
+    ? collectSwitchedOff(walk, path, column.enabled)
+    : collectValue(walk, { path, key: "enabled", before: column.enabled }, resolution);
+  const hashed = collectValue(walk, { path, key: "hashed", before: column.hashed }, resolution);
+  checkColumnChanges(walk, walk.changes.slice(since), { column, table });
+  if (table.replicated && isReadable({ enabled, hashed }) && !(table.wasReplicated && isReadable(column))) walk.exposedColumns++;
   checkExpectations(walk, match, path, column);
 }
 
@@ -246,16 +245,6 @@ function countAsWritten(
   let entries = 0;
   for (const _ in map) entries++;
   return entries === count ? count : undefined;
-}
-
-/** Whether the column becomes readable with these changes of its own. */
-function isExposed(changes: readonly NodeChange[], column: LiveColumn, { replicated, wasReplicated }: TableState): boolean {
-  let { enabled, hashed } = column;
-  for (const change of changes) {
-    if (change.key === "enabled") enabled = change.after;
-    else if (change.key === "hashed") hashed = change.after;
-  }
-  return replicated && isReadable({ enabled, hashed }) && !(wasReplicated && isReadable(column));
 }
 
 function resolveNode(walk: Walk, match: CachedMatch, literals: Literals | undefined, depth: Depth): Resolution {

@@ -1,9 +1,8 @@
 import { own } from "../../base/model/json/json.ts";
-import type { Pointer } from "../../base/model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveTable } from "../../base/model/live.ts";
 import { type ColumnTree, locationIn, type TableTexts } from "../../base/model/manifest.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
-import { type NodePath, nodePointer } from "../../base/model/nodes.ts";
+import type { NodePath } from "../../base/model/nodes.ts";
 import type { Risk } from "../../base/model/plan.ts";
 import {
   type Depth,
@@ -17,6 +16,7 @@ import {
   tableTexts,
 } from "../../base/model/schema-tree.ts";
 import { isSameMode, requestMode } from "../../base/model/sync-mode.ts";
+import type { Decision, DifferentValue } from "../kind.ts";
 import type { Layer, ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import type { Keeper } from "./keeping.ts";
 import { type Expected, expectedKeys } from "./rules/compile-rule.ts";
@@ -63,13 +63,13 @@ export interface Unmet {
   readonly actual: string | boolean | undefined;
 }
 
-/** Whether a leaf keeps its live value: `ignore` in dimsync.yaml excludes it, or the service does not keep the change. */
-export type IsLeftOut = (path: NodePath, key: NodeField, change?: Pick<NodeChange, "before" | "after">) => boolean;
+/** What becomes of a leaf that differs. Without a change: "leave" if `ignore` covers the leaf. */
+export type DecideLeaf = (path: NodePath, key: NodeField, change?: Pick<DifferentValue, "live" | "wanted" | "risk">) => Decision;
 
 /** What the comparison of one integration finds. Mutable while its tree is walked. */
 export interface Evaluation {
   readonly program: RuleProgram;
-  readonly isLeftOut: IsLeftOut;
+  readonly decide: DecideLeaf;
   /** By name, whatever the order of the response. */
   readonly changes: NodeChange[];
   /** Key columns that a manifest disables and that stay enabled, because their table is disabled. */
@@ -78,8 +78,6 @@ export interface Evaluation {
   /** By depth: nodes that nothing covers, if `unmatched` is `error`. */
   readonly uncovered: readonly [NodeSample, NodeSample, NodeSample];
   readonly unmet: Unmet[];
-  /** Values that manifests set and the service does not show, except those of `changes`. */
-  readonly unshown: Pointer[];
   /** What manifests keep unreadable. Undefined if nothing records it. */
   readonly keeper: Keeper | undefined;
   readonly stats: RunningStats;
@@ -95,15 +93,14 @@ export interface Evaluation {
   hasMissingColumns: boolean;
 }
 
-export const newEvaluation = (cache: RuleCache, { isLeftOut, keeper }: Pick<Evaluation, "isLeftOut" | "keeper">): Evaluation => ({
+export const newEvaluation = (cache: RuleCache, { decide, keeper }: Pick<Evaluation, "decide" | "keeper">): Evaluation => ({
   program: cache.program,
-  isLeftOut,
+  decide,
   changes: [],
   keptKeys: [],
   refused: new Map(),
   uncovered: [emptySample(), emptySample(), emptySample()],
   unmet: [],
-  unshown: [],
   keeper,
   stats: newStats(cache),
   liveNodes: 0,
@@ -120,29 +117,21 @@ interface Leaf {
   readonly before: boolean | undefined;
 }
 
-/**
- * Returns the value that the leaf should have, and records a change if it differs. If the live value is unknown, a value that
- * protects is a change; one that exposes might undo what someone else has set, so it is not sent.
- */
+/** Returns the value that the leaf should have, and records a change if it differs. */
 export function collectValue(evaluation: Evaluation, { path, key, before }: Leaf, resolution: Resolution): boolean | undefined {
   const depth = (path.length - 1) as Depth;
   const set = key === "enabled" ? resolution.enabled : resolution.hashed;
   const isCovered = resolution.covered || resolution.ignored;
   const unmatched = isCovered || key === "hashed" ? undefined : evaluation.program.unmatched[depth];
   if (unmatched?.mode === "error") {
-    if (!evaluation.isLeftOut(path, key)) addTo(evaluation.uncovered[depth], path);
+    if (evaluation.decide(path, key) === "send") addTo(evaluation.uncovered[depth], path);
     return before;
   }
   const after = set ?? (unmatched === undefined ? before : unmatched.mode === "enable");
   const by = set === undefined ? unmatched : key === "enabled" ? resolution.enabledBy : resolution.hashedBy;
   if (depth < 2 && after === false && by !== undefined) evaluation.keeper?.add(undefined, key, before === false, by);
-  if (after === undefined || after === before || evaluation.isLeftOut(path, key, { before, after })) return before;
-  if (before === undefined && riskOf(key, after) === "exposes") {
-    evaluation.unshown.push(nodePointer(path, key));
-    return before;
-  }
-  if (by !== undefined) evaluation.changes.push({ path, key, before, after, risk: riskOf(key, after), cause: causeOf(by, path, key), by });
-  return after;
+  if (after === undefined || after === before || by === undefined) return before;
+  return collectFlag(evaluation, { path, key, before, after, by });
 }
 
 interface TableTextsOf {
@@ -156,7 +145,7 @@ interface TableTextsOf {
  * a new mode: it may be shown only then.
  */
 export function collectTexts(evaluation: Evaluation, { path, live, texts }: TableTextsOf): void {
-  const { changes, isLeftOut, stats, unshown } = evaluation;
+  const { changes, decide, stats } = evaluation;
   const warn = (code: "W_CURSOR_MISSING" | "W_RESYNC", by: ProgramRule | Layer): void =>
     addWarning(stats, { key: `${code} ${by.type === "rule" ? by.index : by.config.address}`, code, by }, path);
   const { cursorField } = texts;
@@ -170,12 +159,12 @@ export function collectTexts(evaluation: Evaluation, { path, live, texts }: Tabl
     if (set === undefined) continue;
     const [before, { by }] = [live[key], set];
     const after = key === "syncMode" ? (requestMode(set.value) ?? set.value) : set.value;
-    if (before === after || (key === "syncMode" && isSameMode(before, after)) || isLeftOut(path, key, { before, after })) continue;
-    if (before === undefined && resyncedBy === undefined) unshown.push(nodePointer(path, key));
-    else {
-      resyncedBy ??= by;
-      changes.push({ path, key, before, after, risk: "neutral", cause: causeOf(by, path, key), by });
-    }
+    if (before === after || (key === "syncMode" && isSameMode(before, after))) continue;
+    // A cursor that is not shown with the mode before is none.
+    const known = resyncedBy === undefined ? before : (before ?? null);
+    if (decide(path, key, { live: known, wanted: after, risk: "neutral" }) !== "send") continue;
+    resyncedBy ??= by;
+    changes.push({ path, key, before, after, risk: "neutral", cause: causeOf(by, path, key), by });
   }
   if (resyncedBy !== undefined && isEnabled(live)) warn("W_RESYNC", resyncedBy);
 }
@@ -214,10 +203,24 @@ export const isSwitchedOff = (
 ): boolean => newColumns?.has(name) === true && keyRole(name, column, table) === undefined;
 
 /** A new column is switched off, whatever rules and literal entries set. */
-export function collectSwitchedOff({ program, isLeftOut, changes }: Evaluation, path: NodePath, before: boolean | undefined): void {
-  const { unreviewed } = program;
-  if (unreviewed === undefined || before === false || isLeftOut(path, "enabled", { before, after: false })) return;
-  changes.push({ path, key: "enabled", before, after: false, risk: riskOf("enabled", false), cause: unreviewed.cause, by: unreviewed });
+export function collectSwitchedOff(evaluation: Evaluation, path: NodePath, before: boolean | undefined): boolean | undefined {
+  const { unreviewed } = evaluation.program;
+  if (unreviewed === undefined || before === false) return before;
+  return collectFlag(evaluation, { path, key: "enabled", before, after: false, by: unreviewed });
+}
+
+interface LeafValue extends Leaf {
+  readonly after: boolean;
+  readonly by: ValueSource;
+}
+
+/** Records the change if it is sent, and returns the value that the leaf has then. */
+function collectFlag({ decide, changes }: Evaluation, leaf: LeafValue): boolean | undefined {
+  const { path, key, before, after, by } = leaf;
+  const risk = riskOf(key, after);
+  const decision = decide(path, key, { live: before, wanted: after, risk });
+  if (decision === "send") changes.push({ ...leaf, risk, cause: causeOf(by, path, key) });
+  return decision === "leave" ? before : after;
 }
 
 /** Whether the table is read by a cursor column that the service does not name: any column could be it. */

@@ -115,29 +115,32 @@ export function explain(
   const enabled = isKept ? undefined : set;
   const applied = [...appliedSteps(cache.program, managed, path), ...(unmatched === undefined ? [] : [appliedMode(unmatched)])];
   const outcome = defined({ enabled, hashed: resolution.hashed, ...textsOf(resolution) });
-  const notSent = valuesNotSent(outcome, path, { unshown: evaluation.unshown, table });
+  const changes = evaluation.changes.filter((one) => comparePaths(one.path, path) === 0);
+  const notSent = valuesNotSent(outcome, { node, changes, table });
   return {
     path,
     live: node,
     applied: [...(isKept || off !== undefined ? applied.map(withoutEnabled) : applied), ...(off === undefined ? [] : [appliedMode(off)])],
     state: resolution.ignored ? "ignored" : resolution.covered || mode !== undefined || off !== undefined ? "managed" : "unmanaged",
     outcome,
-    changes: evaluation.changes.filter((one) => comparePaths(one.path, path) === 0),
+    changes,
     ...(notSent.length === 0 ? {} : { notSent }),
   };
 }
 
 function valuesNotSent(
   outcome: Explanation["outcome"],
-  path: NodePath,
-  { unshown, table }: Pick<Evaluation, "unshown"> & { readonly table: LiveTable | undefined },
+  { node, changes, table }: Pick<Explanation, "changes"> & { readonly node: Explanation["live"]; readonly table: LiveTable | undefined },
 ): readonly string[] {
   const { cursorField } = outcome;
   if (cursorField !== undefined && table !== undefined && lacksColumn(table, cursorField))
     return [
       `${tableTexts.filter((key) => outcome[key] !== undefined).join(" and ")}, because the table has no column ${JSON.stringify(cursorField)}`,
     ];
-  const unknown = (["enabled", "hashed", ...tableTexts] as const).filter((key) => unshown.includes(nodePointer(path, key)));
+  const shown: Explanation["outcome"] = node ?? {};
+  const unknown = (["enabled", "hashed", ...tableTexts] as const).filter(
+    (key) => node !== undefined && outcome[key] !== undefined && shown[key] === undefined && !changes.some((one) => one.key === key),
+  );
   return unknown.map((key) => `${key}, because the service does not show the live value`);
 }
 

@@ -1,9 +1,8 @@
 import { type Address, schemasKind } from "../../base/model/address.ts";
 import { newNodeChanges } from "../../base/model/changes.ts";
-import { blockedStep, notKeptStep, unseenSteps, waitingStep } from "../../base/model/draft-steps.ts";
+import { blockedStep, unseenSteps, waitingStep } from "../../base/model/draft-steps.ts";
 import { isFailedCreation, readOr, type ServiceError } from "../../base/model/errors.ts";
 import { defined, type JsonObject } from "../../base/model/json/json.ts";
-import type { Pointer } from "../../base/model/json/pointer.ts";
 import { type KeptBefore, keptNow } from "../../base/model/kept.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
 import type { Manifest, Reference, SchemaConfigSpec } from "../../base/model/manifest.ts";
@@ -14,7 +13,6 @@ import { isError, type Problem } from "../../base/model/problem.ts";
 import type { NodeCause, TablePath } from "../../base/model/schema-tree.ts";
 import { andMore } from "../../base/text/lists.ts";
 import { nodeText } from "../../base/text/paths.ts";
-import { unshownAndSent, unshownAndUnsent } from "../fields.ts";
 import { unreadable } from "../identity.ts";
 import { type Account, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { integrations } from "../lists.ts";
@@ -28,8 +26,8 @@ import { appearedColumns, basisOf, unintendedChanges } from "./live-differences.
 import { isLabel, liveView, readOnlyNodeField } from "./manifest.ts";
 import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
-import { isSentBefore, leavingOut } from "./not-kept.ts";
 import { namesBeside, type Obligations, obligationsOf } from "./obligations.ts";
+import { overlayOf } from "./overlay.ts";
 import { patches, smallerPatches, spelledAsSent, tablesTouched, treeIn } from "./patch.ts";
 import { refusals, unmetSteps } from "./problems.ts";
 import { lostBySelector, lostProtection, removedCause, settingsOf } from "./protection.ts";
@@ -144,9 +142,9 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   const { tree } = live;
   if (Object.keys(tree).length === 0) return discovering(unit, live.notYet);
   const reviewed = account.review === undefined ? undefined : reviewColumns(unit, tree, { account, review: account.review });
-  const { isLeftOut, found: notKept } = leavingOut(unit, tree, account);
+  const overlay = overlayOf(unit, tree, account);
   const evaluation = evaluate(rules, tree, {
-    isLeftOut,
+    decide: overlay.decide,
     switchedOff: reviewed && switchedOffBy(unit, reviewed.added),
     isKeeping: account.isRecording,
   });
@@ -166,20 +164,16 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   const before = account.kept.get(liveId);
   const obligations = before === undefined ? undefined : obligationsOf(unit, { tree, account, before });
   const isRefused = problems.some(isError);
-  const wasSent = isSentBefore(before?.schemas);
-  const changes = evaluation.changes.filter((change) => !wasSent(change));
-  const sentBefore = evaluation.changes.filter(wasSent).map(({ path, key }) => nodePointer(path, key));
   return {
     ...emptyDiff,
     problems: [...problems, ...(obligations?.problems ?? [])].map((problem) => ({ address, ...problem })),
     steps: [
-      ...(isRefused || changes.length === 0 ? [] : [updateItem(unit, { live, evaluation, account, changes })]),
+      ...(isRefused || evaluation.changes.length === 0 ? [] : [updateItem(unit, { live, evaluation, account })]),
       ...unmetSteps(unit, evaluation.unmet),
       ...(obligations?.steps ?? []),
       ...unreadTables(unit, live),
       ...unknownColumns(address, live.withoutColumns),
-      ...unshownValues(address, { exposing: evaluation.unshown, sentBefore }),
-      ...notKept.map(notKeptStep),
+      ...overlay.steps(),
     ],
     ...keptOf(unit, { tree, evaluation, account, obligations }),
     unmanagedColumns: evaluation.unmanagedColumns,
@@ -242,11 +236,10 @@ interface UpdateInput {
   readonly live: ObservedSchemas;
   readonly evaluation: Evaluation;
   readonly account: Account;
-  readonly changes: readonly NodeChange[];
 }
 
-function updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, input: UpdateInput): DraftItem {
-  const { live, evaluation, account, changes } = input;
+function updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, { live, evaluation, account }: UpdateInput): DraftItem {
+  const { changes } = evaluation;
   const groups = grouped(changes);
   const basis = basisOf(groups, live);
   return {
@@ -294,15 +287,6 @@ function unreadTables({ address }: SchemaConfigUnit, { unread = [] }: ObservedSc
 /** Tables whose columns a rule, literal entry or policy needs and the service does not return. */
 export const unknownColumns = (address: Address, tables: readonly TablePath[]): readonly DraftStep[] =>
   unseenSteps(address, tables.map((path) => nodePointer(path, "columns")).sort(), "the service returned no columns for the table");
-
-/** Values that manifests set and dimsync does not send: unknown values that expose, and those that it has sent once. */
-const unshownValues = (
-  address: Address,
-  { exposing, sentBefore }: { readonly exposing: readonly Pointer[]; readonly sentBefore: readonly Pointer[] },
-): readonly DraftStep[] => [
-  ...unseenSteps(address, [...sentBefore].sort(), unshownAndSent),
-  ...unseenSteps(address, [...exposing].sort(), unshownAndUnsent),
-];
 
 /** More column reads for one integration get a warning, because they make a plan slow. */
 const manyColumnReads = 1_000;

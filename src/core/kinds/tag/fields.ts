@@ -1,11 +1,9 @@
-import { notKeptStep } from "../../base/model/draft-steps.ts";
 import { defined, type JsonObject } from "../../base/model/json/json.ts";
 import { urlPath } from "../../base/model/json/pointer.ts";
 import { locationIn, type Manifest, type TagSpec } from "../../base/model/manifest.ts";
 import type { DraftFacts, DraftItem, PathChange } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
-import { differsInSpace } from "../../base/text/values.ts";
-import { sentInVain, type WrittenName, writtenIn } from "../fields.ts";
+import { type WrittenName, writtenIn } from "../fields.ts";
 import type { Account, DiffResult, Unit } from "../kind.ts";
 import { type LiveTag, tagFields, users } from "../lists.ts";
 import { isUser, plainEmailWarning, unclearUserProblem, userToWrite } from "../users.ts";
@@ -34,15 +32,14 @@ export function fieldChanges(unit: TagUnit, live: LiveTag, account: Account): Pi
   const owner = ownerToWrite(unit, live, account);
   if (typeof owner === "object") return { steps: [], problems: [owner] };
   const wanted: DesiredFields = { ...live, ...writtenOf(manifest.spec), description: descriptionToWrite(manifest.spec, live), owner };
-  const vain = fields.flatMap(
-    (field) => sentInVain({ address, path: `/${field}`, wanted: wanted[field], live: live[field] }, account) ?? [],
-  );
-  const notKept = vain.filter((one) => !differsInSpace(one.wanted, one.live)).map(notKeptStep);
-  const kept = fields.filter((field) => vain.some(({ path }) => path === `/${field}`));
-  const desired = withLive(wanted, live, [...kept, ...ignoredFields(unit, live, account)]);
+  const overlay = account.overlay(address);
+  const isLeft = (field: Field): boolean =>
+    wanted[field] !== live[field] &&
+    overlay.decide({ path: `/${field}`, wanted: wanted[field] ?? null, live: live[field] ?? null, risk: "neutral" }) === "leave";
+  const desired: DesiredFields = { ...wanted, ...Object.fromEntries(fields.filter(isLeft).map((field) => [field, live[field]])) };
   const problems = plainEmailWarning(manifest.spec.owner, account.list(users).items, locationIn(manifest, "/spec/owner"));
   const changes = fields.flatMap((field) => changeOf(field, unit, live, desired));
-  if (changes.length === 0) return { steps: notKept, problems };
+  if (changes.length === 0) return { steps: overlay.steps(), problems };
   const item: DraftItem = {
     address,
     kind: manifest.kind,
@@ -54,7 +51,7 @@ export function fieldChanges(unit: TagUnit, live: LiveTag, account: Account): Pi
     requests: [{ method: "PUT", path: urlPath(["v1", "tags", live.id]), body: bodyOf(desired) }],
     binding: { id: live.id },
   };
-  return { steps: [item, ...notKept], problems };
+  return { steps: [item, ...overlay.steps()], problems };
 }
 
 /** The owner as text; undefined if there is none. */
@@ -69,15 +66,6 @@ function ownerToWrite(unit: TagUnit, live: LiveTag, { list }: Account): string |
 /** The service may not show a description that is empty. */
 const descriptionToWrite = ({ description }: TagSpec, live: LiveTag): string | undefined =>
   description === "" && live.description === undefined ? undefined : (description ?? live.description);
-
-const ignoredFields = ({ address }: TagUnit, live: LiveTag, { ignored }: Account): readonly Field[] =>
-  fields.filter((field) => live[field] !== undefined && ignored(address, `/${field}`));
-
-/** These fields keep their live value. */
-const withLive = (desired: DesiredFields, live: LiveTag, kept: readonly Field[]): DesiredFields => ({
-  ...desired,
-  ...Object.fromEntries(kept.map((field) => [field, live[field]])),
-});
 
 function changeOf(field: Field, { manifest }: TagUnit, live: LiveTag, desired: DesiredFields): readonly PathChange<DraftFacts>[] {
   const before = live[field];

@@ -1,5 +1,4 @@
 import { type Address, byText } from "../../base/model/address.ts";
-import { firstChange } from "../../base/model/changes.ts";
 import { byHandStep } from "../../base/model/draft-steps.ts";
 import type { Manifest } from "../../base/model/manifest.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
@@ -8,6 +7,7 @@ import type { Reads } from "../../base/model/service.ts";
 import { giveUpCommand } from "../../base/text/shell.ts";
 import type { Account, Kind, ReadNeeds } from "../../kinds/index.ts";
 import { emptyDiff, integrationMatcher, integrations, kindNamed, schemasAddress, selectIntegrations } from "../../kinds/index.ts";
+import { withoutIgnored } from "../overlay.ts";
 import type { Check, CheckInput } from "./check.ts";
 
 // A selector by live name covers what has such a name. A rename in the account takes an integration out of it, and nothing in the manifests
@@ -52,7 +52,7 @@ export const checkCoverage = ({ run: { reads, kind: kindOfPlan }, account }: Che
     const entries = [...covered].sort(([a], [b]) => byText(a, b));
     const ids = Object.fromEntries(entries.map(([address, ids]) => [address, sortedRecord(ids)]));
     return {
-      differences: [{ ...emptyDiff, steps: steps.filter((step) => !account.ignored(step.address, firstChange(step).path)) }],
+      differences: [withoutIgnored({ ...emptyDiff, steps }, account)],
       left: new Set(left.map(({ id }) => id)),
       ...(covered.size === 0 || kindOfPlan !== "Plan" ? {} : { covered: ids }),
     };

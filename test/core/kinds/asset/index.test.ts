@@ -135,8 +135,8 @@ describe("of an asset that can be read, plan compares what is shown", () => {
     ...{ authMethod: undefined, connectionType: "destination", owners: ["u-1", "dana@example.com"] },
     ...{ configuration: undefined, connection: undefined },
   };
-  const compared = (change: Partial<AssetSpec>, shown: Partial<LiveAsset>, binding: Binding) => {
-    const view = accountViewOf([asset({ secretVersion: 3, ...change })], bound(binding));
+  const compared = (change: Partial<AssetSpec>, shown: Partial<LiveAsset>, binding: Binding, more: SmallAccount = {}) => {
+    const view = accountViewOf([asset({ secretVersion: 3, ...change })], bound(binding, more));
     const kind = kindNamed("Asset");
     const unit = kind?.units(view.manifests, view).units[0];
     if (kind === undefined || unit === undefined) throw new Error("There is no unit.");
@@ -192,6 +192,12 @@ describe("of an asset that can be read, plan compares what is shown", () => {
     ],
   ])("%s", (_, change, shown, binding, body) => {
     expect(requestsOf(compared(change, shown, binding))).toEqual(body === undefined ? [] : [[path, body]]);
+  });
+
+  test("a text that the service keeps with other white space counts as equal", () => {
+    const spaced = { wanted: "Central ", live: "Central", since: "2026-01-01T00:00:00Z" };
+    const notKept = new Map([["Asset/warehouse", new Map([["/description", spaced]])]]);
+    expect(compared({ description: "Central " }, {}, recorded, { notKept })).toMatchObject({ items: [], notKept: [] });
   });
 
   test("and reports what only a create sets, and a flat connection", () => {

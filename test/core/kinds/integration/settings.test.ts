@@ -85,6 +85,15 @@ describe("with the switch on, PATCH has the settings that differ", () => {
     expect(requestsOf(compared([orders({ baseTime: "05:00" })], { notKept }))).toHaveLength(1);
   });
 
+  test("a value that protects is sent again, and said, although the service did not keep it", () => {
+    const kept = { wanted: "ignoreAll", live: "enableColumnChanges", since: "2026-01-01T00:00:00Z" };
+    const found = compared([orders({ onSchemaUpdate: "ignoreAll" })], {
+      notKept: new Map([["Integration/orders", new Map([["/onSchemaUpdate", kept]])]]),
+    });
+    expect(requestsOf(found)).toEqual([["PATCH /v1/integrations/8f1c", { onSchemaUpdate: "ignoreAll" }]]);
+    expect(found.notKept).toMatchObject([{ path: "/onSchemaUpdate", wanted: "ignoreAll" }]);
+  });
+
   test("what the service does not show is unseen, and not sent", () => {
     const brief = liveIntegration("8f1c", "Orders", "orders-pg");
     const { items, unseen } = compared([orders({ paused: true, baseTime: "04:00" })], { shown: brief });

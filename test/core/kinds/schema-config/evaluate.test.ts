@@ -189,6 +189,21 @@ describe("what the service does not keep", () => {
   });
 });
 
+test("a new mode comes with its cursor, also of a table that was kept disabled", () => {
+  const set = { enabled: true, syncMode: "Incremental", cursorField: "updated_at" };
+  const orders = table({ updated_at: column() }, { enabled: false, syncMode: "Full Refresh" });
+  const was = [{ as: "disabled", by: "SchemaConfig/shops", since: "2026-11-27T08:00:00.000Z" }] as const;
+  const { changes } = compareFleet({
+    manifests: [config({ rules: [{ match: { table: "orders" }, set }] })],
+    live: { shop: { public: schema({ orders }) } },
+    view: {
+      extended: { missing: new Set<never>() },
+      kept: new Map([["shop", { identity: ["shop"], schemas: new Map([["public", new Map([["orders", was]])]]) }]]),
+    },
+  });
+  expect(changes).toEqual(["public.orders enabled true", "public.orders/cursorField updated_at", "public.orders/syncMode Incremental"]);
+});
+
 describe("unmatched", () => {
   test.each<[string, SchemaConfigSpec, readonly string[]]>([
     ["is ignore by default", {}, []],

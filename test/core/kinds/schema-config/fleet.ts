@@ -14,7 +14,7 @@ import type { UnitTally } from "../../../../src/core/kinds/schema-config/rules/r
 import { ruleWarnings } from "../../../../src/core/kinds/schema-config/rules/rule-warnings.ts";
 import type { SchemaConfigUnit } from "../../../../src/core/kinds/schema-config/units.ts";
 import { withIdentities } from "../../../../src/core/kinds/select.ts";
-import { nothingElse } from "../../../support/accounts/view.ts";
+import { nothingElse, type OverlaidAccount, withOverlay } from "../../../support/accounts/view.ts";
 import { inLists, type Lists } from "../../../support/steps.ts";
 
 // Valid accounts and manifests for tests of schema configurations; each test changes one thing.
@@ -90,7 +90,7 @@ export interface Fleet {
   readonly live?: Readonly<Record<string, LiveSchemas | undefined>>;
   /** How "shop" was read, instead of `live`. */
   readonly read?: ObservedSchemas | undefined;
-  readonly view?: Partial<Account>;
+  readonly view?: OverlaidAccount;
   /** The units to compare. Default: all. */
   readonly only?: (label: string) => boolean;
 }
@@ -130,8 +130,8 @@ export function accountViewOf(manifests: readonly Manifest[], names: readonly st
  * The engine's steps for schema configurations, without reads: units, their differences, and the
  * conclusion over all.
  */
-export function compareFleet({ manifests, live = { shop: shop() }, read, view: more, only = () => true }: Fleet): Compared {
-  const account = { ...accountViewOf(manifests, Object.keys(live)), ...more };
+export function compareFleet({ manifests, live = { shop: shop() }, read, view: more = {}, only = () => true }: Fleet): Compared {
+  const account = { ...accountViewOf(manifests, Object.keys(live)), ...withOverlay(more) };
   const view = withIdentities(account, account.identities);
   const { units, problems, steps } = schemaConfig.units(
     manifests.filter(({ kind }) => kind === "SchemaConfig"),

@@ -140,7 +140,7 @@ describe("for any rules and any account", () => {
             !ignored(path, key) && !(key === "enabled" && path.length === 3 && path.slice(0, 2).some((one = "") => ignored([one], key)))
           );
         };
-        const { changes } = evaluate(cacheOf(specs), tree, { isLeftOut: ignored });
+        const { changes } = evaluate(cacheOf(specs), tree, { decide: (path, key) => (ignored(path, key) ? "leave" : "send") });
         const reported = changes.map(({ path, key, before, after }): Line => [JSON.stringify(path), key, before, after]);
         expect(reported.filter(({ 0: text, 1: key }) => ignored(JSON.parse(text), key))).toEqual([]);
         expect(reported.filter(isCompared).sort(byText)).toEqual(differences(reference(specs, tree)).filter(isCompared).sort(byText));

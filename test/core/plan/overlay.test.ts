@@ -4,7 +4,7 @@ import { waitingStep } from "../../../src/core/base/model/draft-steps.ts";
 import { defined } from "../../../src/core/base/model/json/json.ts";
 import type { DraftFacts, DraftItem, DraftStep } from "../../../src/core/base/model/plan.ts";
 import { emptyDiff } from "../../../src/core/kinds/kind.ts";
-import { holdOthers, holdWaiting } from "../../../src/core/plan/protect-only.ts";
+import { holdOthers, holdWaiting } from "../../../src/core/plan/overlay.ts";
 import { grouped } from "../../support/changes.ts";
 import { heldSteps, inLists, waitingSteps } from "../../support/steps.ts";
 import { draft, planOf } from "./drafts.ts";
