@@ -90,7 +90,7 @@ export const schemaNamed = (name) => schemas.get(name)?.();
 `;
   const types = [
     made,
-    'import type { SchemaError } from "./schema/schema-error.ts";',
+    'import type { SchemaError } from "./schema/messages.ts";',
     "export interface Validator { (data: unknown): boolean; errors?: null | SchemaError[] }",
     ...names.map((name) => `export declare const ${camel(name)}: Validator;`),
     "export declare const manifestValidators: ReadonlyMap<string, Validator>;",

@@ -23,7 +23,7 @@ const beyondDispatchers =
 
 /**
  * Rolldown plugin, for bundles that are CommonJS. node:http2 is left out, 4 ms: requests only use
- * HTTP/1.1 (src/core/base/http/open-pool.ts), and undici works without it. So is most of undici: loading all of it takes 60 ms of
+ * HTTP/1.1 (src/core/base/http/connections.ts), and undici works without it. So is most of undici: loading all of it takes 60 ms of
  * CPU time instead of 20 (medians of 15 runs in turn, Node 20, 30 November 2026). So is
  * the optional package pg-native, which nothing uses and bundlers would look for.
  */

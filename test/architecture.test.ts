@@ -319,7 +319,7 @@ describe("tests", () => {
 describe("messages", () => {
   // A name can contain a line break, which begins a line of its own. `say` escapes it, and so do the renderers.
   test("are only printed by functions that escape names", () => {
-    const writers = new Set(["say.ts", "progress.ts", "report-error.ts", "request-log.ts"].map((name) => `cli/${name}`));
+    const writers = new Set(["io.ts", "progress.ts", "report-error.ts", "request-log.ts"].map((name) => `cli/${name}`));
     const found = readdirSync(src, { recursive: true, encoding: "utf8" })
       .map((file) => file.replaceAll("\\", "/"))
       .filter((file) => file.endsWith(".ts") && !writers.has(file))

@@ -3,8 +3,7 @@ import type { ExitCode } from "../core/base/model/exit.ts";
 import { version } from "../core/base/model/runtime/version.ts";
 import { commandGroups } from "./commands.ts";
 import { checkFolder, contextOf } from "./context.ts";
-import type { Declared } from "./declared.ts";
-import { type GlobalFlags, globalOptions, type Options } from "./flags.ts";
+import { type Declared, type GlobalFlags, globalOptions, type Options } from "./flags.ts";
 import { afterHelp, examples, formatHelp, optionDescription, subcommandTerm } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
 import { startDebugLog } from "./request-log.ts";
@@ -47,7 +46,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     // Commander also throws after it has printed help or the version.
     if (error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help")) return error.exitCode === 0 ? 0 : 1;
     if (io.interrupted.aborted) return 130;
-    const [{ reportError }, { usageError }] = await Promise.all([import("./report-error.ts"), import("./usage-error.ts")]);
+    const [{ reportError }, { usageError }] = await Promise.all([import("./report-error.ts"), import("./report-error.ts")]);
     const context = contextOf(io, running() ?? program.opts<GlobalFlags>());
     return reportError(context, error instanceof CommanderError ? usageError(error, program, argv) : error);
   }
@@ -55,7 +54,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 
 /** Throws E_USAGE for a long option with one dash. */
 async function refuseSingleDash(program: Command, argv: readonly string[]): Promise<void> {
-  const { singleDashError } = await import("./usage-error.ts");
+  const { singleDashError } = await import("./report-error.ts");
   const error = singleDashError(program, argv);
   if (error !== undefined) throw error;
 }

@@ -16,7 +16,7 @@ import { schemaCommand } from "../features/schema/index.ts";
 import { serveCommand } from "../features/serve/index.ts";
 import { showCommand } from "../features/show/index.ts";
 import { validateCommand } from "../features/validate/index.ts";
-import type { Declared } from "./declared.ts";
+import type { Declared } from "./flags.ts";
 
 // The command line has what this list has. No feature imports another one, so what one needs of another is handed in here.
 

@@ -4,8 +4,7 @@ import { DimsyncError } from "../core/base/model/errors.ts";
 import { allowPathVariable, type Environment, isEnabled } from "../core/base/model/settings/env.ts";
 import { withFlags } from "../core/base/text/shell.ts";
 import type { GlobalFlags } from "./flags.ts";
-import type { Io } from "./io.ts";
-import { say } from "./say.ts";
+import { type Io, say } from "./io.ts";
 
 /** The environment of a command. */
 export interface Context<Flags extends GlobalFlags = GlobalFlags> {

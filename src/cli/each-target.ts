@@ -1,17 +1,14 @@
 import { leftAt } from "../core/base/git/base.ts";
 import { interruptedError } from "../core/base/model/errors.ts";
-import type { Project } from "../core/manifests/index.ts";
-import { withLocations } from "../core/manifests/index.ts";
-import type { RunEnvironment } from "../core/operations/index.ts";
-import { loadReviewBase } from "../core/operations/index.ts";
+import { type Project, withLocations } from "../core/manifests/index.ts";
+import { loadReviewBase, type RunEnvironment } from "../core/operations/index.ts";
 import type { PlanOptions } from "../core/plan/index.ts";
 import type { Context } from "./context.ts";
 import type { PlanFlags } from "./flags.ts";
-import { withSignalsCaught } from "./io.ts";
+import { say, withSignalsCaught } from "./io.ts";
 import { planOptions } from "./plan-options.ts";
 import { withRun } from "./progress.ts";
 import { loadProjects } from "./project.ts";
-import { say } from "./say.ts";
 
 export interface MadeOfTarget<T> {
   readonly project: Project;

@@ -1,6 +1,7 @@
 import type { Clock } from "../core/base/model/runtime/clock.ts";
 import type { Environment } from "../core/base/model/settings/env.ts";
 import { masked, remember } from "../core/base/model/settings/secret.ts";
+import { visible } from "../core/base/text/control-characters.ts";
 import { guarded, type Write } from "../core/base/text/workflow-commands.ts";
 import { standardOutput, standardStream } from "./standard-stream.ts";
 
@@ -117,3 +118,8 @@ function processSignals() {
 }
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Prints a message to stderr on one line, whatever names it contains, and a command to run on the next. */
+export function say({ stderr }: Pick<Io, "stderr">, message: string, command?: string): void {
+  stderr(`dimsync: ${visible(message)}\n${command === undefined ? "" : `  ${visible(command)}\n`}`);
+}

@@ -5,12 +5,11 @@ import { isEnabled } from "../core/base/model/settings/env.ts";
 import { didYouMean } from "../core/base/text/suggest.ts";
 import { namesMatcher } from "../core/kinds/index.ts";
 import type { ApplyAccountOptions } from "../core/operations/index.ts";
-import type { FailOn, PlanOptions } from "../core/plan/index.ts";
-import { everything, failOnNames, scopeOf } from "../core/plan/index.ts";
+import { everything, type FailOn, failOnNames, type PlanOptions, scopeOf } from "../core/plan/index.ts";
 import type { Context } from "./context.ts";
 import type { ApplyFlags, PlanFlags } from "./flags.ts";
+import { say } from "./io.ts";
 import { durationFlag } from "./project.ts";
-import { say } from "./say.ts";
 
 /** The engine's options from the flags that plan, drift and apply share. Throws E_USAGE. */
 export function planOptions(

@@ -1,9 +1,10 @@
 import { mayMatchKind, objectPattern, schemasKind } from "../core/base/model/address.ts";
 import { DimsyncError, ProblemsError, refuseErrors } from "../core/base/model/errors.ts";
+import { durationMs } from "../core/base/text/counts.ts";
 import { didYouMean } from "../core/base/text/suggest.ts";
 import { isSchemaConfig, nameMatcher } from "../core/kinds/index.ts";
 import type { LoadOptions, Project } from "../core/manifests/index.ts";
-import { durationMs, listTargets, loadProject } from "../core/manifests/index.ts";
+import { listTargets, loadProject } from "../core/manifests/index.ts";
 import type { Context } from "./context.ts";
 
 type Selection = Pick<Context["flags"], "only" | "exclude">;

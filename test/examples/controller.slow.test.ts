@@ -7,7 +7,7 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBu
 import { Service } from "kubernetes-models/v1/Service";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
-import { metricsOf } from "../../src/features/controller/metrics.ts";
+import { metricsOf } from "../../src/features/controller/server.ts";
 import { dimsync, ended, startCli } from "../cli/built-cli.ts";
 import { accountRow } from "../features/controller/rows.ts";
 import { controlledProject } from "../features/controller/world.ts";

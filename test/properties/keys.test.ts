@@ -2,8 +2,8 @@
 // compares the result with the one that is computed for every change, column or problem alone. The names are few and the
 // members have few values, so that keys meet.
 import { expect, test } from "vitest";
-import { locatedCause } from "../../src/core/base/model/cause.ts";
 import { eachChange, newNodeChanges, withTraces } from "../../src/core/base/model/changes.ts";
+import type { ColumnLabels } from "../../src/core/base/model/columns.ts";
 import { canonicalJson, defined } from "../../src/core/base/model/json/json.ts";
 import {
   type KeepingNodes,
@@ -14,7 +14,6 @@ import {
   keptNow,
   namesDigest,
 } from "../../src/core/base/model/kept.ts";
-import type { ColumnLabels } from "../../src/core/base/model/labels.ts";
 import type { AuditEntry, LiveColumn, LiveSchemas, LiveTable } from "../../src/core/base/model/live.ts";
 import type { Manifest, SchemaRule } from "../../src/core/base/model/manifest.ts";
 import { type NodePath, nodePointer } from "../../src/core/base/model/nodes.ts";
@@ -25,6 +24,7 @@ import {
   type ChangeFacts,
   type DraftFacts,
   draftItems,
+  locatedCause,
   type ReadyStep,
 } from "../../src/core/base/model/plan.ts";
 import type { Locate, SourceLocation } from "../../src/core/base/model/problem.ts";

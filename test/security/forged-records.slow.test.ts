@@ -4,7 +4,7 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
-import { initGitRecords } from "../../src/core/records/git/init.ts";
+import { initGitRecords } from "../../src/core/records/git/index.ts";
 import { initPostgresRecords, openDatabase } from "../../src/core/records/postgres/index.ts";
 import { type AccountState, startEmbeddedService } from "../../src/embedded/index.ts";
 import { runCommand } from "../support/command.ts";

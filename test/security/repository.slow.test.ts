@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { initGitRecords } from "../../src/core/records/git/init.ts";
+import { initGitRecords } from "../../src/core/records/git/index.ts";
 import { dimsync, dimsyncHere, type Ended, emptyFolder } from "../cli/built-cli.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { type GitHttp, gitHttp } from "../support/git/http.ts";

@@ -2,13 +2,11 @@ import { DimsyncError } from "../base/model/errors.ts";
 import type { KeptJson } from "../base/model/kept.ts";
 import { type NotKept, type Plan, type Result, readySteps, stepsOf } from "../base/model/plan.ts";
 import { type Secret, secretsIn } from "../base/model/settings/secret.ts";
-import type { WriteRun } from "../plan/index.ts";
-import { plan, planExit, recoverCreates } from "../plan/index.ts";
+import { plan, planExit, recoverCreates, type WriteRun } from "../plan/index.ts";
 import { type ConfirmedPlan, confirmSaved } from "./confirm-saved.ts";
-import { declined, interrupted, notRun, refusal, type WhyNotRun } from "./not-run.ts";
 import { resultOf, unfinishedItems } from "./result.ts";
 import { allowGuards, executeRounds } from "./rounds.ts";
-import type { EndedStep } from "./step.ts";
+import { declined, type EndedStep, interrupted, notRun, refusal, type WhyNotRun } from "./step.ts";
 
 export interface ApplyOptions {
   /** A saved plan: its steps, then those that waited, and nothing else. Absent: plan now. */

@@ -1,2 +1,2 @@
 export { type Applied, type ApplyOptions, apply } from "./apply.ts";
-export { keptAfter } from "./kept.ts";
+export { keptAfter } from "./result.ts";

@@ -4,14 +4,15 @@ import { notKeptStep } from "../base/model/draft-steps.ts";
 import { DimsyncError } from "../base/model/errors.ts";
 import { combineExits, type Exit } from "../base/model/exit.ts";
 import { defined, sameJson } from "../base/model/json/json.ts";
+import { type KeptIntegration, type KeptJson, keptById, keptJson, withoutPlanned } from "../base/model/kept.ts";
 import { getOrAdd } from "../base/model/maps.ts";
+import { eachNode, nodePointer } from "../base/model/nodes.ts";
 import { type NotKept, type Plan, type Result, readySteps, type Step, stepsOf } from "../base/model/plan.ts";
 import { isDiagnostic } from "../base/model/problem.ts";
 import { andMore } from "../base/text/lists.ts";
 import { wholePath } from "../base/text/paths.ts";
 import { withTarget } from "../base/text/shell.ts";
-import type { WriteRun } from "../plan/index.ts";
-import { applyExit } from "../plan/index.ts";
+import { applyExit, type WriteRun } from "../plan/index.ts";
 import type { RecordsState } from "../records/index.ts";
 import { dependencyFailed } from "./execute.ts";
 import { type EndedStep, type Ending, ended, isGood } from "./step.ts";
@@ -175,4 +176,35 @@ function stillWaits({ waitsFor = [], liveId, why }: Step): Ending {
         ? `It still waits for ${names}. Run apply again later.`
         : `${names} is in the account, but the service has not discovered the declared schemas, tables and columns yet.${answer} Run apply again when it has. client.schemaWaitSeconds limits how long apply waits for that.`,
   };
+}
+
+interface KeptRun {
+  /** What the plans of the rounds found kept, or send. */
+  readonly found: readonly KeptJson[];
+  readonly items: readonly Pick<Step, "outcome" | "liveId" | "changes">[];
+}
+
+/** What is kept after a run: what its plans found, what it has protected, and what is known of other integrations. */
+export function keptAfter(known: KeptJson, { found, items }: KeptRun): KeptJson {
+  const byId = new Map(keptById(known));
+  const sent = new Map<string, Set<string>>();
+  for (const { outcome, liveId, changes } of items)
+    if (outcome !== undefined && isGood(outcome) && liveId !== undefined) sent.set(liveId, protectedIn(changes, sent.get(liveId)));
+  const done = (id: string, one: KeptIntegration): KeptIntegration => {
+    const ofId = sent.get(id);
+    const schemas = withoutPlanned(one.schemas, (path, as) => ofId?.has(nodePointer(path, as)) === true);
+    return schemas === one.schemas ? one : { ...one, schemas };
+  };
+  for (const kept of found) for (const [id, one] of keptById(kept)) byId.set(id, done(id, one));
+  return keptJson(new Map([...byId].filter(([, { schemas }]) => schemas.size > 0)));
+}
+
+/** The nodes of the changes that protect. */
+function protectedIn(changes: Step["changes"], known: Set<string> = new Set()): Set<string> {
+  for (const entry of changes) {
+    if ("path" in entry || entry.risk !== "protects") continue;
+    const as = entry.field === "hashed" ? "hashed" : "disabled";
+    for (const path of eachNode(entry.nodes)) known.add(nodePointer(path, as));
+  }
+  return known;
 }

@@ -6,11 +6,18 @@ import { type Plan, type ReadyStep, readySteps, type Step, type StepEnd, stepsOf
 import { stopsApply } from "../base/model/problem.ts";
 import { exponentialMs } from "../base/model/runtime/clock.ts";
 import { type Code, titles } from "../base/model/titles.ts";
-import type { Counted, Run, RunReads, WriteRun } from "../plan/index.ts";
-import { countedOf, newestEntries, plan as planRun, scopeOfAddresses } from "../plan/index.ts";
+import {
+  type Counted,
+  countedOf,
+  newestEntries,
+  plan as planRun,
+  type Run,
+  type RunReads,
+  scopeOfAddresses,
+  type WriteRun,
+} from "../plan/index.ts";
 import { execute } from "./execute.ts";
-import { interrupted, notRun, refusal } from "./not-run.ts";
-import { type EndedStep, type Execution, isGood } from "./step.ts";
+import { type EndedStep, type Execution, interrupted, isGood, notRun, refusal } from "./step.ts";
 import { gatherIntents } from "./waves.ts";
 
 interface RoundsResult {

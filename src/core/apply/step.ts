@@ -1,7 +1,23 @@
-import { isInCreation, readIfPossible, type ServiceError } from "../base/model/errors.ts";
+import type { Address } from "../base/model/address.ts";
+import { DimsyncError, isInCreation, readIfPossible, type ServiceError } from "../base/model/errors.ts";
 import { type ExtendedCall, extendedCallOf, isNotOffered } from "../base/model/extended.ts";
-import type { ChangeGroup, NotKept, ReadyStep, Step, StepEnd, Why } from "../base/model/plan.ts";
-import type { Secret } from "../base/model/settings/secret.ts";
+import { refusingGuards } from "../base/model/findings.ts";
+import { isObject, setOwn } from "../base/model/json/json.ts";
+import {
+  type ChangeGroup,
+  type NotKept,
+  type Plan,
+  type ReadyStep,
+  readySteps,
+  type Step,
+  type StepEnd,
+  type Why,
+} from "../base/model/plan.ts";
+import { stopsApply } from "../base/model/problem.ts";
+import { exponentialMs } from "../base/model/runtime/clock.ts";
+import type { PlannedRequest, SendableRequest, SendableValue } from "../base/model/service.ts";
+import { describeSecret, isSecretReference, type Secret, secretKey, secretsIn } from "../base/model/settings/secret.ts";
+import type { Code } from "../base/model/titles.ts";
 import type { Kind, Unit } from "../kinds/index.ts";
 import type { NewestEntries, RunReads, WriteRun } from "../plan/index.ts";
 import type { RunRecords } from "./waves.ts";
@@ -88,3 +104,86 @@ export const unreadBefore = ({ item }: Pick<Started, "item">): Ending => ({
 
 /** Whether the item reached its desired state. */
 export const isGood = (outcome: StepEnd): boolean => outcome === "done" || outcome === "recovered";
+
+/** The service refuses a request while another one is at work. */
+const busyStatuses: readonly (number | undefined)[] = [409, 423, 425];
+
+/** Whether a request was refused because another one is at work, such as the creation of the integration. Then it is sent again. */
+export const isBusy = ({ sent, status }: ServiceError): boolean => sent === "answered" && busyStatuses.includes(status);
+
+/**
+ * Pauses while the service is busy, longer each time: for at most `client.schemaWaitSeconds` while it creates the integration, and for at
+ * most `client.settleSeconds` otherwise. False: the time is over, or the run was interrupted.
+ */
+export function newBusyWait({ clock, project, signal, onProgress }: WriteRun, address: Address): (error: ServiceError) => Promise<boolean> {
+  const start = clock.now().getTime();
+  const { schemaWaitMs, settleMs } = project.settings.client;
+  let attempt = 0;
+  return async (error) => {
+    attempt += 1;
+    const pauseMs = exponentialMs(attempt, 250, 4_000);
+    const waitMs = isInCreation(error) ? schemaWaitMs : settleMs;
+    if (clock.now().getTime() + pauseMs > start + waitMs || signal.aborted) return false;
+    const cause = isInCreation(error) ? "the service still creates the integration" : "another request is at work";
+    onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: `${address}: ${cause}` });
+    await clock.sleep(pauseMs, signal);
+    return !signal.aborted;
+  };
+}
+
+/**
+ * The request with secrets instead of their references. The last step before sending; never stored.
+ * Throws E_SECRET_MISSING.
+ */
+export function inlineSecrets({ method, path, body }: PlannedRequest, secrets: ReadonlyMap<string, Secret>): SendableRequest {
+  const fill = (value: unknown): SendableValue => {
+    if (isSecretReference(value)) {
+      const secret = secrets.get(secretKey(value));
+      if (secret === undefined)
+        throw new DimsyncError(
+          "E_SECRET_MISSING",
+          `${describeSecret(value)} was not resolved before the first write, so nothing that needs it is sent.`,
+        );
+      return secret;
+    }
+    if (Array.isArray(value)) return value.map(fill);
+    if (!isObject(value)) return value as SendableValue;
+    const filled: Record<string, SendableValue> = {};
+    for (const key of Object.keys(value)) setOwn(filled, key, fill(value[key]));
+    return filled;
+  };
+  // The bodies of schemas have none, and can be large.
+  if (secretsIn(body).length === 0) return { method, path, body };
+  return { method, path, body: fill(body) as SendableRequest["body"] };
+}
+
+/** Why no item of a plan was started. */
+export interface WhyNotRun {
+  readonly code: Code;
+  readonly message: string;
+  readonly outcome: "skipped" | "blocked";
+  /** The user or the system ended the run: what became of items that wait is open. */
+  readonly isEnded?: true;
+}
+
+export const interrupted: WhyNotRun = {
+  code: "E_INTERRUPTED",
+  message: "The run was interrupted before this item started.",
+  outcome: "skipped",
+  isEnded: true,
+};
+export const declined: WhyNotRun = { code: "E_NOT_CONFIRMED", message: "The plan was not confirmed.", outcome: "blocked", isEnded: true };
+
+/** Why a plan that is not executable can't be applied. */
+export const refusal = (plan: Plan): WhyNotRun => ({ ...whyRefused(plan), outcome: "blocked" });
+
+function whyRefused(plan: Plan): Pick<WhyNotRun, "code" | "message"> {
+  const [guard] = refusingGuards(plan);
+  if (guard !== undefined && !plan.findings.some(stopsApply))
+    return { code: "E_GUARD", message: `The guard ${guard.rule} refuses: ${guard.message}` };
+  return { code: "E_PROBLEMS", message: "The plan has errors, so nothing is sent." };
+}
+
+/** The results of items that were not started. */
+export const notRun = (plan: Plan, { code, message, outcome }: WhyNotRun): readonly EndedStep[] =>
+  readySteps(plan).map((step) => ended(step, { code, message, outcome }));

@@ -9,9 +9,7 @@ import { secretsIn } from "../base/model/settings/secret.ts";
 import { differsInSpace } from "../base/text/values.ts";
 import type { Updates } from "../kinds/index.ts";
 import { backoffMs } from "../service/index.ts";
-import { isBusy, newBusyWait } from "./busy.ts";
-import { inlineSecrets } from "./inline-secrets.ts";
-import { type Ending, type Started, unreadBefore } from "./step.ts";
+import { type Ending, inlineSecrets, isBusy, newBusyWait, type Started, unreadBefore } from "./step.ts";
 import { answerText, describeStale, exposesOther, listPointers, pausesFor, staleNodes, type Verification, verifyWrite } from "./verify.ts";
 
 // PUT and PATCH state the desired values, so sending one twice has the effect of sending it once.

@@ -11,9 +11,19 @@ import { andMore } from "../base/text/lists.ts";
 import { manifestOfSchemas } from "../kinds/index.ts";
 import type { AuditEntries } from "../plan/index.ts";
 import type { PastWrite } from "../records/index.ts";
-import { timeOf, unreadText } from "./audit.ts";
-import { hasWord, mentionOf, type ObjectNames, type ParsedEvent, parseEvent, wordsIn } from "./event-matching.ts";
-import { fitOf, type Topic, topicOf } from "./event-topics.ts";
+import {
+  fitOf,
+  hasWord,
+  mentionOf,
+  type ObjectNames,
+  type ParsedEvent,
+  parseEvent,
+  type Topic,
+  timeOf,
+  topicOf,
+  unreadText,
+  wordsIn,
+} from "./audit.ts";
 
 // Attribution finds the audit log entry that explains a difference. Entries are free text, so they are matched by the id or name of
 // the object. Of several entries about the object, those about the same topic win, then those that name the column or table, then the

@@ -1,7 +1,6 @@
 import type { HttpRequest, SendOptions } from "../base/http/send.ts";
 import type { Plan } from "../base/model/plan.ts";
-import { unlistedHost } from "../base/model/settings/allowed-hosts.ts";
-import { isLoopback } from "../base/model/settings/base-url.ts";
+import { isLoopback, unlistedHost } from "../base/model/settings/base-url.ts";
 import type { NotifySettings } from "../base/model/settings/config.ts";
 import type { Secret } from "../base/model/settings/secret.ts";
 import { counted, durationText } from "../base/text/counts.ts";

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { repositoryTop } from "../base/git/top.ts";
+import { repositoryTop } from "../base/git/process.ts";
 import { DimsyncError } from "../base/model/errors.ts";
 import { type Problem, problemAt, type SourceLocation } from "../base/model/problem.ts";
 import { allowPathVariable, type Environment } from "../base/model/settings/env.ts";

@@ -14,7 +14,6 @@ export {
   unknownManifest,
   withLocations,
 } from "./project.ts";
-export { durationMs } from "./scalars.ts";
 export { nearestSchemaName, packageText, schemaNames, schemaText } from "./schema/lookup.ts";
 export { resolveSecrets, secretPlaces } from "./secrets/resolve.ts";
 export { shownPath } from "./source.ts";

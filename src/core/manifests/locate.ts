@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { once } from "../base/model/maps.ts";
 import type { Locate } from "../base/model/problem.ts";
-import { lineAndColumn } from "../base/text/lines.ts";
+import { lineAndColumn } from "../base/text/file-text.ts";
 import { maskBySight, type Range } from "../base/yaml/mask.ts";
 import { type Positions, positionsIn } from "../base/yaml/positions.ts";
 import { isSecretMember } from "./secrets/secret-members.ts";

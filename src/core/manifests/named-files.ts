@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
+import type { ColumnLabels } from "../base/model/columns.ts";
 import { defined } from "../base/model/json/json.ts";
-import type { ColumnLabels } from "../base/model/labels.ts";
 import type { Manifest } from "../base/model/manifest.ts";
 import type { Problem } from "../base/model/problem.ts";
 import type { Catalog } from "../columns/catalog/index.ts";

@@ -23,9 +23,16 @@ import { covering, discoverOwn } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
 import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
 import { type FileReading, loadNamedFiles, type NamedFiles } from "./named-files.ts";
-import { duplicateProblems, type MayDeclare, mayDeclare, referenceProblems } from "./references.ts";
+import {
+  duplicateProblems,
+  type ElsewhereManifest,
+  elsewhereManifest,
+  type MayDeclare,
+  mayDeclare,
+  referenceProblems,
+  unknownTargets,
+} from "./references.ts";
 import { readSource, type Source, shownPath } from "./source.ts";
-import { type ElsewhereManifest, elsewhereManifest, unknownTargets } from "./targets.ts";
 
 export type { LoadOptions } from "./config/options.ts";
 

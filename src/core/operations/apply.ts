@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Applied, ApplyOptions } from "../apply/index.ts";
-import { apply, keptAfter } from "../apply/index.ts";
+import { type Applied, type ApplyOptions, apply, keptAfter } from "../apply/index.ts";
 import { notKeptValues } from "../base/model/changes.ts";
 import { DimsyncError } from "../base/model/errors.ts";
 import { combineExits } from "../base/model/exit.ts";
@@ -10,17 +9,15 @@ import { isDeclined, type NotKept, type Plan, type Result, stepsOf } from "../ba
 import type { OnProgress } from "../base/model/runtime/progress.ts";
 import { titles } from "../base/model/titles.ts";
 import { differsInSpace } from "../base/text/values.ts";
-import type { Project } from "../manifests/index.ts";
-import { withLocations } from "../manifests/index.ts";
+import { type Project, withLocations } from "../manifests/index.ts";
 import type { PlanOptions, Run, WriteRun } from "../plan/index.ts";
 import type { AppliedCommit, Lease, RecordsRun, RecordsState } from "../records/index.ts";
 import type { Client } from "../service/index.ts";
 import { openAccount, resolveAll } from "./account.ts";
 import { withStaleAuthors } from "./attributed.ts";
-import { withBase } from "./base.ts";
-import { jobUrl, openRecords, versionText, withRecords } from "./open-records.ts";
-import { withCatalogProblems } from "./review.ts";
+import { withBase, withCatalogProblems } from "./base.ts";
 import { type RunEnvironment, startRun, withGitState } from "./run.ts";
+import { jobUrl, openRecords, versionText, withRecords } from "./stores-records.ts";
 
 export interface ApplyAccountOptions extends ApplyOptions, PlanOptions {
   /** How long to wait for another apply of the same target to finish. */

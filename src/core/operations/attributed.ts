@@ -8,7 +8,7 @@ import { attribute, endOfNow, readAudit, runOf, withOtherProjects, withoutAttrib
 import type { Run } from "../plan/index.ts";
 import type { PastWrite } from "../records/index.ts";
 import { attributionText } from "../render/index.ts";
-import { withRecords } from "./open-records.ts";
+import { withRecords } from "./stores-records.ts";
 
 const defaultWindowMs = 30 * 86_400_000;
 

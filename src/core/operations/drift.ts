@@ -2,9 +2,8 @@ import type { Plan } from "../base/model/plan.ts";
 import type { Project } from "../manifests/index.ts";
 import { heldReads, plan, planExit } from "../plan/index.ts";
 import { attributed } from "./attributed.ts";
-import { withBase } from "./base.ts";
+import { withBase, withCatalogProblems } from "./base.ts";
 import type { PlanAccountOptions } from "./plan.ts";
-import { withCatalogProblems } from "./review.ts";
 import { type RunEnvironment, withReadRun } from "./run.ts";
 
 export interface DriftOptions extends PlanAccountOptions {

@@ -4,10 +4,8 @@ export { type ApplyAccountOptions, applyAccount, recordUnchanged } from "./apply
 export { atBase, loadReviewBase } from "./base.ts";
 export { type Drift, type DriftOptions, driftAccount } from "./drift.ts";
 export { notifyDrift, postTo } from "./notify-drift.ts";
-export { probeStore, readRecords, withRecords } from "./open-records.ts";
 export { planAccount } from "./plan.ts";
-export { projectGitState } from "./project-git.ts";
-export { type RunEnvironment, withReadRun, withReads } from "./run.ts";
+export { projectGitState, type RunEnvironment, withReadRun, withReads } from "./run.ts";
 export { readSavedDocuments, readSavedPlan, savePlan } from "./saved-plan.ts";
-export { type CreatedStore, parseStore, type StoreChoice, storeNamed } from "./stores-records.ts";
+export { type CreatedStore, parseStore, probeStore, readRecords, type StoreChoice, storeNamed, withRecords } from "./stores-records.ts";
 export { validateProjects } from "./validate.ts";

@@ -3,13 +3,10 @@ import { defined } from "../base/model/json/json.ts";
 import type { Plan } from "../base/model/plan.ts";
 import type { Problem } from "../base/model/problem.ts";
 import { describeSecret, secretKey, secretsIn } from "../base/model/settings/secret.ts";
-import type { Project } from "../manifests/index.ts";
-import { secretPlaces } from "../manifests/index.ts";
-import type { BaseProject, FailOn, PlanOptions, Run } from "../plan/index.ts";
-import { plan, planExit } from "../plan/index.ts";
+import { type Project, secretPlaces } from "../manifests/index.ts";
+import { type BaseProject, type FailOn, type PlanOptions, plan, planExit, type Run } from "../plan/index.ts";
 import { attributed } from "./attributed.ts";
-import { withBase } from "./base.ts";
-import { withCatalogProblems } from "./review.ts";
+import { withBase, withCatalogProblems } from "./base.ts";
 import { type RunEnvironment, withReadRun } from "./run.ts";
 
 export interface PlanAccountOptions extends PlanOptions {

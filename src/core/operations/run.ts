@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { gitState } from "../base/git/state.ts";
 import type { ExtendedCall } from "../base/model/extended.ts";
 import type { Plan } from "../base/model/plan.ts";
 import { type Clock, systemClock } from "../base/model/runtime/clock.ts";
@@ -7,14 +8,12 @@ import { version } from "../base/model/runtime/version.ts";
 import type { Reads } from "../base/model/service.ts";
 import type { Environment } from "../base/model/settings/env.ts";
 import type { Project } from "../manifests/index.ts";
-import type { PlanOptions, Run } from "../plan/index.ts";
-import { cachedReads, everything, noRounds } from "../plan/index.ts";
+import { cachedReads, everything, noRounds, type PlanOptions, type Run } from "../plan/index.ts";
 import type { RecordsState } from "../records/index.ts";
 import type { Client } from "../service/index.ts";
 import { type AccountProject, withReadOnly } from "./account.ts";
-import { readRecords } from "./open-records.ts";
-import { projectGitState } from "./project-git.ts";
-import { openReview } from "./review.ts";
+import { openReview } from "./base.ts";
+import { readRecords } from "./stores-records.ts";
 
 /** The input of a run. It uses nothing else outside the project. */
 export interface RunEnvironment {
@@ -111,3 +110,10 @@ function withColumnProgress<R extends Pick<Reads, "columns">>(reads: R, onProgre
 /** Runs `work` with reads of a project's account, and closes the connections. Throws DimsyncError. */
 export const withReads = <T>(project: AccountProject, run: RunEnvironment, work: (reads: Reads) => Promise<T>): Promise<T> =>
   withReadOnly(project, run, (client) => work(withColumnProgress(client.asReadOnly(), run.onProgress)));
+
+/** The commit of the project, and which of its files have uncommitted changes. */
+export async function projectGitState(project: Project, signal: AbortSignal): Promise<Plan["git"]> {
+  const { settings, sourceFiles, recordedGit } = project;
+  if (recordedGit !== undefined) return recordedGit.state;
+  return gitState(settings.folder, sourceFiles, { signal });
+}

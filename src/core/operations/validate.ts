@@ -10,10 +10,9 @@ import { sortDiagnostics } from "../base/text/signs.ts";
 import { literalProblems, policiesIn, policyProblems } from "../columns/policies/index.ts";
 import { conflicts, declaredPriorityProblems, kindNames, ruleProblems } from "../kinds/index.ts";
 import type { Project } from "../manifests/index.ts";
-import type { BaseProject } from "../plan/index.ts";
-import { allowances, exemptionProblems, ignoredFileProblems, leftOutProblems } from "../plan/index.ts";
-import { projectGitState } from "./project-git.ts";
-import { catalogProblems } from "./review.ts";
+import { allowances, type BaseProject, exemptionProblems, ignoredFileProblems, leftOutProblems } from "../plan/index.ts";
+import { catalogProblems } from "./base.ts";
+import { projectGitState } from "./run.ts";
 
 /** The same for several targets, as one document: what all of them have in common is in it once. `baseOf`: see `validateProject`. */
 export async function validateProjects(

@@ -1,5 +1,5 @@
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { repositoryTop } from "../base/git/top.ts";
+import { repositoryTop } from "../base/git/process.ts";
 import type { Plan } from "../base/model/plan.ts";
 import type { Problem } from "../base/model/problem.ts";
 import { isLocal, type Settings } from "../base/model/settings/config.ts";

@@ -1,19 +1,19 @@
 import { type Address, byText, objectAddress } from "../base/model/address.ts";
-import { locatedCause } from "../base/model/cause.ts";
 import { isOfNodes, mergeEqual } from "../base/model/changes.ts";
 import { getOrAdd } from "../base/model/maps.ts";
-import type {
-  Cause,
-  ChangeGroup,
-  DraftCause,
-  DraftFacts,
-  DraftItem,
-  DraftStep,
-  Plan,
-  ReadyStep,
-  ReportRisk,
-  Risk,
-  Step,
+import {
+  type Cause,
+  type ChangeGroup,
+  type DraftCause,
+  type DraftFacts,
+  type DraftItem,
+  type DraftStep,
+  locatedCause,
+  type Plan,
+  type ReadyStep,
+  type ReportRisk,
+  type Risk,
+  type Step,
 } from "../base/model/plan.ts";
 import type { Locate } from "../base/model/problem.ts";
 import { itemKindOf, kinds } from "../kinds/index.ts";

@@ -1,14 +1,12 @@
-import { locatedCause } from "../base/model/cause.ts";
 import { eachChange, withTraces } from "../base/model/changes.ts";
 import { canonicalJson, defined } from "../base/model/json/json.ts";
 import { fromPointer, type Pointer } from "../base/model/json/pointer.ts";
 import { isKeptAs } from "../base/model/kept.ts";
 import { getOrAdd } from "../base/model/maps.ts";
 import { type NodePath, nodePath } from "../base/model/nodes.ts";
-import type { Cause, Change, DraftFacts, DraftStep, Origin } from "../base/model/plan.ts";
+import { type Cause, type Change, type DraftFacts, type DraftStep, locatedCause, type Origin } from "../base/model/plan.ts";
 import { isError, type Locate, type Problem } from "../base/model/problem.ts";
-import type { Account, DiffResult, Kind, Pair, Unit } from "../kinds/index.ts";
-import { emptyDiff, kindNames, kinds } from "../kinds/index.ts";
+import { type Account, type DiffResult, emptyDiff, type Kind, kindNames, kinds, type Pair, type Unit } from "../kinds/index.ts";
 
 /** The same account by the manifests at the base. */
 export interface Reviewed {

@@ -8,8 +8,7 @@ import type { Plan, Result } from "../base/model/plan.ts";
 import { masked } from "../base/model/settings/secret.ts";
 import type { Code } from "../base/model/titles.ts";
 import { documentJson } from "../base/text/document-json.ts";
-import { writeAtomic } from "./files/atomic.ts";
-import { reasonOf } from "./files/fs-errors.ts";
+import { reasonOf, writeAtomic } from "./files/atomic.ts";
 
 export interface PlanFileOptions {
   /** DIMSYNC_DIGEST_KEY: makes the digest one that only its holders can make. An empty string counts as none. */

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { isObject, own } from "../base/model/json/json.ts";
-import { isErrno } from "./files/fs-errors.ts";
+import { isErrno } from "./files/atomic.ts";
 
 /** A process among those of all machines. */
 export interface HolderProcess {

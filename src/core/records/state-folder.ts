@@ -1,11 +1,9 @@
 import { lstat, mkdir, realpath, writeFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { gitText, isRepository } from "../base/git/process.ts";
-import { repositoryTop } from "../base/git/top.ts";
+import { gitText, isRepository, repositoryTop } from "../base/git/process.ts";
 import { DimsyncError } from "../base/model/errors.ts";
 import type { Environment } from "../base/model/settings/env.ts";
-import { syncFolder } from "./files/atomic.ts";
-import { isErrno } from "./files/fs-errors.ts";
+import { isErrno, syncFolder } from "./files/atomic.ts";
 
 /** `.dimsync` below the folder of the project: journal, locks and other files of one machine, which must not be in git. */
 export const stateFolder = (projectFolder: string): string => join(projectFolder, ".dimsync");

@@ -1,9 +1,8 @@
 import { createAsset, patchAsset } from "../handlers/assets.ts";
 import { listAuditLogs } from "../handlers/audit.ts";
 import { deleteAsset, deleteIntegration, deleteTag, editIntegration, reshapeSchemas } from "../handlers/console.ts";
-import { createIntegration } from "../handlers/create-integration.ts";
 import { createTag, getAsset, patchIntegration, postTag, unrelateTag } from "../handlers/extended.ts";
-import { getColumns, getIntegration, getSchemas, listIntegrations, patchSchemas } from "../handlers/integrations.ts";
+import { createIntegration, getColumns, getIntegration, getSchemas, listIntegrations, patchSchemas } from "../handlers/integrations.ts";
 import { getTag, listTags, putTag, relateTag } from "../handlers/tags.ts";
 import { type CallResult, filled, invalid, RefusedCall, type ServedCall } from "./call.ts";
 import { listed } from "./paging.ts";

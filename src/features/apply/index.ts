@@ -1,6 +1,13 @@
 import type { Context } from "../../cli/context.ts";
-import { declared, type RunCommand } from "../../cli/declared.ts";
-import { type ApplyFlags, applyOptions, comparisonOptions, type PlanFlags, protectOnlyOption } from "../../cli/flags.ts";
+import {
+  type ApplyFlags,
+  applyOptions,
+  comparisonOptions,
+  declared,
+  type PlanFlags,
+  protectOnlyOption,
+  type RunCommand,
+} from "../../cli/flags.ts";
 
 // Makes the account match the manifests. Nothing else writes to the account, except the controller.
 

@@ -1,15 +1,12 @@
+import { auditWindow } from "../../cli/argument-values.ts";
 import type { Context } from "../../cli/context.ts";
-import { listingForms } from "../../cli/listing-forms.ts";
-import { auditWindow } from "../../cli/moments.ts";
-import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { checkOutputs, deliverForms, listingForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
 import type { AuditEntry } from "../../core/base/model/live.ts";
-import type { AuditWindow } from "../../core/drift/index.ts";
-import { readAudit, unreadText } from "../../core/drift/index.ts";
-import type { AccountProject, RunEnvironment } from "../../core/operations/index.ts";
-import { withReadOnly } from "../../core/operations/index.ts";
+import { type AuditWindow, readAudit, unreadText } from "../../core/drift/index.ts";
+import { type AccountProject, type RunEnvironment, withReadOnly } from "../../core/operations/index.ts";
 import type { AuditFlags } from "./index.ts";
 
 const columns = ["timestamp", "actor.email", "event", "context.userAgent", "context.ipAddress"];

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { nodePath } from "../../cli/argument-values.ts";
 import type { Context } from "../../cli/context.ts";
-import { nodePath } from "../../cli/node-path.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { planOptions } from "../../cli/plan-options.ts";
 import { withRun } from "../../cli/progress.ts";
@@ -14,10 +14,8 @@ import { counted } from "../../core/base/text/counts.ts";
 import { acceptColumns, newReview } from "../../core/columns/catalog/index.ts";
 import { nameMatcher } from "../../core/kinds/index.ts";
 import type { Project, ProjectCatalog } from "../../core/manifests/index.ts";
-import type { RunEnvironment } from "../../core/operations/index.ts";
-import { withReadRun } from "../../core/operations/index.ts";
-import type { PlanOptions } from "../../core/plan/index.ts";
-import { plan } from "../../core/plan/index.ts";
+import { type RunEnvironment, withReadRun } from "../../core/operations/index.ts";
+import { type PlanOptions, plan } from "../../core/plan/index.ts";
 import { writeAtomic } from "../../core/records/index.ts";
 import type { CatalogFlags } from "./index.ts";
 

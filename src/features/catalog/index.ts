@@ -1,5 +1,4 @@
-import { declared } from "../../cli/declared.ts";
-import type { FlagsOf, GlobalFlags, Options } from "../../cli/flags.ts";
+import { declared, type FlagsOf, type GlobalFlags, type Options } from "../../cli/flags.ts";
 
 // Records which columns of the source have been reviewed. For teams that review new columns.
 

@@ -1,8 +1,8 @@
 import { ofTarget } from "../../cli/each-target.ts";
+import { say } from "../../cli/io.ts";
 import { checkOutputs, filePrefix, writeDocuments } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
 import { loadOptions, loadProjects } from "../../cli/project.ts";
-import { say } from "../../cli/say.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
 import { listTargets } from "../../core/manifests/index.ts";
 import { driftAccount, notifyDrift } from "../../core/operations/index.ts";

@@ -1,5 +1,4 @@
-import { declared } from "../../cli/declared.ts";
-import { type ApplyFlags, comparisonOptions, type FlagsOf, type Options, protectOnlyOption } from "../../cli/flags.ts";
+import { type ApplyFlags, comparisonOptions, declared, type FlagsOf, type Options, protectOnlyOption } from "../../cli/flags.ts";
 
 // Runs plan, apply and drift as jobs, with comments and issues. For GitHub Actions and GitLab CI.
 

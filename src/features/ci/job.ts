@@ -3,7 +3,6 @@ import { type CommandFailure, failurePieces, stepPieces, type TitledFailure, wri
 import { type Destination, destinations, filePrefix } from "../../cli/output.ts";
 import { orIgnored, printError } from "../../cli/report-error.ts";
 import { type ReviewBase, reviewBase } from "../../core/base/git/base.ts";
-import { changedLines } from "../../core/base/git/changed-lines.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../core/base/model/exit.ts";
 import { defined } from "../../core/base/model/json/json.ts";
@@ -13,9 +12,9 @@ import { joinParts } from "../../core/base/text/lists.ts";
 import { type Write, writeCommands } from "../../core/base/text/workflow-commands.ts";
 import type { Project } from "../../core/manifests/index.ts";
 import type { CiEnvironment } from "../../core/operations/forge/index.ts";
-import type { Document, RenderOptions } from "../../core/render/index.ts";
-import { annotationsOf } from "../../core/render/index.ts";
+import { annotationsOf, type Document, type RenderOptions } from "../../core/render/index.ts";
 import { annotations } from "../../core/render/machine/index.ts";
+import { changedLines } from "./changed-files.ts";
 import type { CiFlags } from "./index.ts";
 
 /**

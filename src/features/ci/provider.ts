@@ -4,10 +4,8 @@ import { defined } from "../../core/base/model/json/json.ts";
 import type { Plan } from "../../core/base/model/plan.ts";
 import { visible } from "../../core/base/text/control-characters.ts";
 import { workflowCommand, writeCommands } from "../../core/base/text/workflow-commands.ts";
-import type { Rest } from "../../core/operations/forge/index.ts";
-import { openProvider } from "../../core/operations/forge/index.ts";
-import type { RenderOptions } from "../../core/render/index.ts";
-import { targetPlace } from "../../core/render/index.ts";
+import { openProvider, type Rest } from "../../core/operations/forge/index.ts";
+import { type RenderOptions, targetPlace } from "../../core/render/index.ts";
 import {
   type CommentOptions,
   type Comments,
@@ -17,10 +15,9 @@ import {
   type TargetSection,
   upsertComment,
 } from "./comments.ts";
-import { driftLinks } from "./drift-links.ts";
 import { githubIssues, pullRequestComments } from "./github.ts";
 import { gitlabIssues, mergeRequestComments } from "./gitlab.ts";
-import { type Issues, openIssue, upsertDriftIssue } from "./issues.ts";
+import { driftLinks, type Issues, openIssue, upsertDriftIssue } from "./issues.ts";
 import type { CiJob, FailedTarget } from "./job.ts";
 import { failedSection, notMade, planSection, unchangedSection } from "./plan-comment.ts";
 

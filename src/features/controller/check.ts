@@ -5,17 +5,24 @@ import { diagnosticsIn, isError, placeText } from "../../core/base/model/problem
 import { type ControllerMode, isLocal } from "../../core/base/model/settings/config.ts";
 import { andMore } from "../../core/base/text/lists.ts";
 import { pathText, spaced } from "../../core/base/text/paths.ts";
-import { differencesOf, driftSummary, isSameNode } from "../../core/drift/index.ts";
+import { differencesOf, driftSummary, isSameNode, notification } from "../../core/drift/index.ts";
 import type { Project } from "../../core/manifests/index.ts";
-import type { RunEnvironment } from "../../core/operations/index.ts";
-import { applyAccount, driftAccount, withRecords } from "../../core/operations/index.ts";
+import { applyAccount, driftAccount, postTo, type RunEnvironment, withRecords } from "../../core/operations/index.ts";
 import { isOver } from "../../core/records/index.ts";
 import { timeText } from "../../core/render/index.ts";
-import { type AccountRow, type CheckFound, type FoundDifference, mostFindings, repairsOf, storeFound, storeRepairs } from "./accounts.ts";
+import {
+  type AccountRow,
+  type CheckFound,
+  type FoundDifference,
+  mostFindings,
+  readAccount,
+  repairsOf,
+  storeFound,
+  storeRepairs,
+} from "./accounts.ts";
 import { type Checkout, errorText } from "./checkout.ts";
 import type { Database } from "./database.ts";
 import type { Log } from "./log.ts";
-import { notify } from "./notify.ts";
 
 export interface CheckOptions {
   readonly database: Database;
@@ -143,4 +150,30 @@ function failureOf(plan: Plan, result: Result): string | undefined {
   if (item !== undefined) return `${item.why?.code ?? "E_INCOMPLETE"}: ${item.address}: ${item.why?.message ?? item.outcome}`;
   if (exit.code !== 1 && plan.executable) return undefined;
   return firstError([result, plan], `Nothing was sent: ${exit.reasons.join(", ")}.`);
+}
+
+/** Posts to the webhook of the target if the set of differences or the failure changed, or something was repaired; again with each check until it is accepted. */
+async function notify(
+  { settings }: Project,
+  { known, error }: CheckFound,
+  { database, run: { env, signal }, log }: Pick<CheckOptions, "database" | "run" | "log">,
+): Promise<void> {
+  const { notify: webhook, target } = settings;
+  const account = webhook && (await readAccount(database, target));
+  if (webhook === undefined || account === undefined) return;
+  const repairs = repairsOf(account, 7).filter(({ isTold }) => isTold !== true);
+  const report = known?.report;
+  const summary = report && driftSummary(report);
+  // The first sentence of a failure says what it is. Others count tries, or repeat an id of the request.
+  const fingerprint = error?.split(/(?<=\.) /u)[0] ?? summary?.fingerprint ?? "";
+  const isNews = account.notified === null ? error !== undefined || summary?.exit !== 0 : account.notified !== fingerprint;
+  if (!isNews && repairs.length === 0) return;
+  const message = notification({ target, report, error, repairs });
+  const failure = await postTo(webhook, message, { settings, env, signal }).catch((thrown: unknown) => {
+    signal.throwIfAborted();
+    return errorText(thrown);
+  });
+  const told = account.repairs.map((one) => (one.doneAt === undefined ? one : { ...one, isTold: true }));
+  if (failure === undefined) await storeRepairs(database, { ...account, repairs: told, notified: fingerprint });
+  else log(`The webhook was not notified: ${failure.replace(/\.$/u, "")}. The next check tries again.`, { level: "warn", account: target });
 }

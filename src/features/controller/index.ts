@@ -1,5 +1,4 @@
-import { declared } from "../../cli/declared.ts";
-import type { FlagsOf, GlobalFlags, Options } from "../../cli/flags.ts";
+import { declared, type FlagsOf, type GlobalFlags, type Options } from "../../cli/flags.ts";
 
 // Checks every target with `controller` again and again, and serves one page and metrics. For teams with many accounts, which drift between deployments.
 

@@ -1,13 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
-import { boundConnections } from "../../core/base/http/bound-connections.ts";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { Socket } from "node:net";
 import { DimsyncError } from "../../core/base/model/errors.ts";
+import { version } from "../../core/base/model/runtime/version.ts";
 import { isLoopback } from "../../core/base/model/settings/base-url.ts";
 import { jsonDocument } from "../../core/base/text/control-characters.ts";
-import { listAccounts, readReport } from "./accounts.ts";
+import { familyText, type Sample } from "../../core/render/machine/index.ts";
+import { type AccountRow, listAccounts, readReport } from "./accounts.ts";
 import type { Database } from "./database.ts";
-import { metricsOf } from "./metrics.ts";
 import { accountPage, accountsPage } from "./page.ts";
 
 // A request has a line and a few headers. So clients that send none use up no connections for long, and no files of the checks.
@@ -104,3 +105,51 @@ async function reply(database: Database, request: IncomingMessage, token: string
   const report = await readReport(database, account.target);
   return api === undefined ? htmlReply(accountPage(account, report)) : jsonReply({ ...account, report: report ?? null });
 }
+
+const mostConnections = { ofAddress: 100, ofAll: 400 } as const;
+
+/** Each connection beyond the most of its address or of all closes the oldest one, so that half-open connections keep nobody out. */
+function boundConnections(server: Server): void {
+  const open = new Set<Socket>();
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+    const ofAddress = [...open].filter(({ remoteAddress }) => remoteAddress === socket.remoteAddress);
+    const [oldest] = ofAddress.length > mostConnections.ofAddress ? ofAddress : open.size > mostConnections.ofAll ? open : [];
+    if (oldest === undefined) return;
+    open.delete(oldest);
+    oldest.destroy();
+  });
+}
+
+/** Prometheus text format 0.0.4. Each account has its labels, as `label_team`. */
+export function metricsOf(accounts: readonly AccountRow[]): string {
+  const gauge = (name: string, help: string, value: (account: AccountRow) => number | null): string => {
+    const samples = accounts
+      .map((account) => [labelsOf(account), value(account)] as const)
+      .filter((sample): sample is Sample => sample[1] !== null);
+    return familyText({ name: `controller_${name}`, help, type: "gauge", samples });
+  };
+  // Nothing is known of an account before its first check.
+  const known = (of: "exposed" | "differences" | "byHand" | "policy") => (account: AccountRow) =>
+    account.checkedAt === null && account.exposed === 0 ? null : account[of];
+  const age = ({ readAt, checkedAt }: AccountRow) => (checkedAt === null ? null : (Date.parse(readAt) - Date.parse(checkedAt)) / 1000);
+  return [
+    familyText({ name: "controller_build_info", help: "The version of the process.", type: "gauge", samples: [[{ version }, 1]] }),
+    gauge("exposed_columns", "Columns that are less protected than the manifests declare.", known("exposed")),
+    gauge("differences", "Differences that a request could fix, missing objects, and what is not compared.", known("differences")),
+    gauge("by_hand", "Differences that somebody must fix by hand.", known("byHand")),
+    gauge("policy_findings", "Violated policies.", known("policy")),
+    gauge("failures", "Checks that failed in a row.", ({ failures }) => failures),
+    gauge("stale", "1 if the account was not checked within three intervals.", ({ isStale }) => (isStale ? 1 : 0)),
+    gauge("check_age_seconds", "Time since the last check that read everything.", age),
+    gauge("check_duration_seconds", "Duration of the last check.", ({ durationMs }) => durationMs && durationMs / 1000),
+    gauge("check_interval_seconds", "Interval of the checks.", ({ everyMs }) => everyMs / 1000),
+  ].join("");
+}
+
+const labelsOf = ({ target, mode, labels }: AccountRow): Readonly<Record<string, string>> => ({
+  target,
+  mode,
+  ...Object.fromEntries(Object.entries(labels).map(([name, value]) => [`label_${name.replaceAll(/\W/gu, "_")}`, value])),
+});

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { repositoryTop } from "../../core/base/git/top.ts";
+import { repositoryTop } from "../../core/base/git/process.ts";
 import { DimsyncError, ProblemsError, readOr, ServiceError } from "../../core/base/model/errors.ts";
 import type { Exit } from "../../core/base/model/exit.ts";
 import { memberAt } from "../../core/base/model/json/json.ts";
@@ -11,7 +11,7 @@ import type { Plan } from "../../core/base/model/plan.ts";
 import { diagnosticsIn, isError, placeText, toDiagnostic } from "../../core/base/model/problem.ts";
 import { version } from "../../core/base/model/runtime/version.ts";
 import type { Listing } from "../../core/base/model/service.ts";
-import { allowedName, unlistedHost } from "../../core/base/model/settings/allowed-hosts.ts";
+import { allowedName, unlistedHost } from "../../core/base/model/settings/base-url.ts";
 import { accountName, type Settings } from "../../core/base/model/settings/config.ts";
 import type { Environment } from "../../core/base/model/settings/env.ts";
 import { describeSecret } from "../../core/base/model/settings/secret.ts";
@@ -21,11 +21,16 @@ import { andMore } from "../../core/base/text/lists.ts";
 import { spaced } from "../../core/base/text/paths.ts";
 import { forTarget, shellWord } from "../../core/base/text/shell.ts";
 import { integrations, tags, userIdOf, users } from "../../core/kinds/index.ts";
-import type { Project } from "../../core/manifests/index.ts";
-import { shownPath } from "../../core/manifests/index.ts";
+import { type Project, shownPath } from "../../core/manifests/index.ts";
 import { ciFiles, ciProject, readKey } from "../../core/operations/forge/index.ts";
-import type { OpenAccount, RunEnvironment } from "../../core/operations/index.ts";
-import { openAccount, planAccount, probeStore, projectGitState } from "../../core/operations/index.ts";
+import {
+  type OpenAccount,
+  openAccount,
+  planAccount,
+  probeStore,
+  projectGitState,
+  type RunEnvironment,
+} from "../../core/operations/index.ts";
 import { leftOutProblems } from "../../core/plan/index.ts";
 import type { CallReport, Client } from "../../core/service/index.ts";
 

@@ -1,4 +1,4 @@
-import { declared } from "../../cli/declared.ts";
+import { declared } from "../../cli/flags.ts";
 
 // Checks the set-up. For whoever sets dimsync up, or finds that it does not work.
 

@@ -1,12 +1,11 @@
 import { resolve } from "node:path";
+import { momentFlag } from "../../cli/argument-values.ts";
 import { type Context, commandLine } from "../../cli/context.ts";
 import { eachTarget, type MadeOfTarget } from "../../cli/each-target.ts";
-import { withSignalsCaught } from "../../cli/io.ts";
-import { momentFlag } from "../../cli/moments.ts";
+import { say, withSignalsCaught } from "../../cli/io.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
 import { loadOptions } from "../../cli/project.ts";
-import { say } from "../../cli/say.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
 import { combineExits, type ExitCode } from "../../core/base/model/exit.ts";
 import { type Plan, readySteps } from "../../core/base/model/plan.ts";
@@ -15,8 +14,7 @@ import { andMore, moreOf } from "../../core/base/text/lists.ts";
 import { wholePath } from "../../core/base/text/paths.ts";
 import { forTarget, shellWord } from "../../core/base/text/shell.ts";
 import type { Project } from "../../core/manifests/index.ts";
-import type { Drift, SharedEdit } from "../../core/operations/index.ts";
-import { acceptInFiles, driftAccount } from "../../core/operations/index.ts";
+import { acceptInFiles, type Drift, driftAccount, type SharedEdit } from "../../core/operations/index.ts";
 import type { DriftFlags } from "./index.ts";
 
 /** `dimsync drift`: reports how the account differs, who changed it, and what to do. Never writes to the account; --resolve writes manifests or a plan file. */

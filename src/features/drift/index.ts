@@ -1,5 +1,4 @@
-import { declared } from "../../cli/declared.ts";
-import { comparisonOptions, type FlagsOf, type Options, type PlanFlags, readOptions } from "../../cli/flags.ts";
+import { comparisonOptions, declared, type FlagsOf, type Options, type PlanFlags, readOptions } from "../../cli/flags.ts";
 
 // Reports how the account differs from the manifests, and who changed it. For scheduled jobs and on-call engineers.
 

@@ -1,5 +1,5 @@
+import { nodePath } from "../../cli/argument-values.ts";
 import type { Context } from "../../cli/context.ts";
-import { nodePath } from "../../cli/node-path.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
@@ -8,8 +8,7 @@ import { isObject } from "../../core/base/model/json/json.ts";
 import { placeText } from "../../core/base/model/problem.ts";
 import { jsonDocument } from "../../core/base/text/control-characters.ts";
 import { counted } from "../../core/base/text/counts.ts";
-import type { Entry, Section } from "../../core/render/index.ts";
-import { labelText, muted, name, notKeptText, untitled } from "../../core/render/index.ts";
+import { type Entry, labelText, muted, name, notKeptText, type Section, untitled } from "../../core/render/index.ts";
 import { sectionsText } from "../../core/render/terminal/index.ts";
 import { type ExplainedNode, explainSchemaNode } from "./explain.ts";
 

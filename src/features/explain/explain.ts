@@ -1,19 +1,16 @@
 import { type Address, kindOf, parseAddress, schemasKind } from "../../core/base/model/address.ts";
-import { locatedCause, locatedLabel } from "../../core/base/model/cause.ts";
 import { DimsyncError, ServiceError } from "../../core/base/model/errors.ts";
 import type { AuditEntry } from "../../core/base/model/live.ts";
 import type { NodePath } from "../../core/base/model/nodes.ts";
+import { locatedCause, locatedLabel } from "../../core/base/model/plan.ts";
 import { toDiagnostic } from "../../core/base/model/problem.ts";
 import type { Reads } from "../../core/base/model/service.ts";
 import { shellWord, withTarget } from "../../core/base/text/shell.ts";
 import { endOfNow, eventsAbout, readAudit } from "../../core/drift/index.ts";
 import { kindNames, schemasAddress } from "../../core/kinds/index.ts";
-import type { Project } from "../../core/manifests/index.ts";
-import { withLocations } from "../../core/manifests/index.ts";
-import type { RunEnvironment } from "../../core/operations/index.ts";
-import { withReadRun } from "../../core/operations/index.ts";
-import type { Explained } from "../../core/plan/index.ts";
-import { explainNode } from "../../core/plan/index.ts";
+import { type Project, withLocations } from "../../core/manifests/index.ts";
+import { type RunEnvironment, withReadRun } from "../../core/operations/index.ts";
+import { type Explained, explainNode } from "../../core/plan/index.ts";
 
 /** Limits of what is read from the audit log. */
 const windowMs = 30 * 86_400_000;

@@ -1,4 +1,4 @@
-import { declared } from "../../cli/declared.ts";
+import { declared } from "../../cli/flags.ts";
 
 // Explains which rule decides a column. For whoever asks "why is this hashed?".
 

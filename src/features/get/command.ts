@@ -1,7 +1,6 @@
 import type { Context } from "../../cli/context.ts";
 import type { GlobalFlags } from "../../cli/flags.ts";
-import { listingForms } from "../../cli/listing-forms.ts";
-import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { checkOutputs, deliverForms, listingForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { integrationOfSchemas, toAddress } from "../../core/base/model/address.ts";
@@ -12,10 +11,8 @@ import type { List, Reads } from "../../core/base/model/service.ts";
 import type { Settings } from "../../core/base/model/settings/config.ts";
 import type { Environment } from "../../core/base/model/settings/env.ts";
 import { didYouMean } from "../../core/base/text/suggest.ts";
-import type { LiveView } from "../../core/kinds/index.ts";
-import { itemKindOf, kinds, manifestOfSchemas, users } from "../../core/kinds/index.ts";
-import type { AccountProject, RunEnvironment } from "../../core/operations/index.ts";
-import { readRecords, withReadOnly } from "../../core/operations/index.ts";
+import { itemKindOf, kinds, type LiveView, manifestOfSchemas, users } from "../../core/kinds/index.ts";
+import { type AccountProject, type RunEnvironment, readRecords, withReadOnly } from "../../core/operations/index.ts";
 
 /** `dimsync get KIND [ID]`: prints live objects, normalised. ID can be the address of a bound manifest. Only sends GET. */
 export async function runGet(context: Context<GlobalFlags>, kind: string, id: string | undefined): Promise<ExitCode> {

@@ -1,4 +1,4 @@
-import { declared } from "../../cli/declared.ts";
+import { declared } from "../../cli/flags.ts";
 
 // Prints live objects. For whoever needs an id, and for agents.
 

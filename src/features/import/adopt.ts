@@ -2,10 +2,17 @@ import { type Address, type Binding, byText, kindOf, toAddress } from "../../cor
 import type { JsonObject } from "../../core/base/model/json/json.ts";
 import type { LiveIntegration } from "../../core/base/model/live.ts";
 import type { Manifest } from "../../core/base/model/manifest.ts";
+import { freeName } from "../../core/base/model/maps.ts";
 import type { NamedObject } from "../../core/base/model/plan.ts";
-import { freeName } from "../../core/base/text/free-name.ts";
-import type { Account, Identity, ImportedObjects } from "../../core/kinds/index.ts";
-import { integrations, kindNames, kinds, schemaConfigAddress } from "../../core/kinds/index.ts";
+import {
+  type Account,
+  type Identity,
+  type ImportedObjects,
+  integrations,
+  kindNames,
+  kinds,
+  schemaConfigAddress,
+} from "../../core/kinds/index.ts";
 import { type DocumentText, documentText } from "./document-text.ts";
 import type { StateObject } from "./terraform.ts";
 

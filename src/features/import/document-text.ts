@@ -1,8 +1,7 @@
 import { toAddress } from "../../core/base/model/address.ts";
 import { defined, type JsonObject } from "../../core/base/model/json/json.ts";
 import type { SchemaConfigSpec } from "../../core/base/model/manifest.ts";
-import { blockLines } from "../../core/base/yaml/print.ts";
-import { escapeReferences } from "../../core/base/yaml/references.ts";
+import { blockLines, escapeReferences } from "../../core/base/yaml/print.ts";
 import { kindNames } from "../../core/kinds/index.ts";
 
 /** A manifest that import writes, without the `---` line before it. */

@@ -1,5 +1,4 @@
-import { declared } from "../../cli/declared.ts";
-import type { FlagsOf, GlobalFlags, Options } from "../../cli/flags.ts";
+import { declared, type FlagsOf, type GlobalFlags, type Options } from "../../cli/flags.ts";
 
 // Writes manifests for an account that exists. For teams that adopt dimsync.
 

@@ -2,10 +2,9 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
+import { say } from "../../cli/io.ts";
 import { loadProjects } from "../../cli/project.ts";
-import { say } from "../../cli/say.ts";
-import { gitText } from "../../core/base/git/process.ts";
-import { repositoryTop } from "../../core/base/git/top.ts";
+import { gitText, repositoryTop } from "../../core/base/git/process.ts";
 import { DimsyncError, messageOf } from "../../core/base/model/errors.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
 import { isLocal, keyVariable } from "../../core/base/model/settings/config.ts";
@@ -13,8 +12,7 @@ import type { Environment } from "../../core/base/model/settings/env.ts";
 import { enumerate } from "../../core/base/text/describe.ts";
 import { shellWord } from "../../core/base/text/shell.ts";
 import { boundaryOf, listTargets, refuseOutside, schemaText, shownPath } from "../../core/manifests/index.ts";
-import type { CiSystem, CiTarget } from "../../core/operations/forge/index.ts";
-import { ciFiles, ciProject, readKey } from "../../core/operations/forge/index.ts";
+import { type CiSystem, type CiTarget, ciFiles, ciProject, readKey } from "../../core/operations/forge/index.ts";
 import type { InitFlags } from "./index.ts";
 
 /** What other commands do once the project exists. */

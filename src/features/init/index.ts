@@ -1,6 +1,5 @@
 import type { Context } from "../../cli/context.ts";
-import { declared } from "../../cli/declared.ts";
-import type { FlagsOf, GlobalFlags, Options } from "../../cli/flags.ts";
+import { declared, type FlagsOf, type GlobalFlags, type Options } from "../../cli/flags.ts";
 import type { NextSteps } from "./command.ts";
 
 // Creates a project. For first-time users.

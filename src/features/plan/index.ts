@@ -1,5 +1,4 @@
-import { declared } from "../../cli/declared.ts";
-import { comparisonOptions, protectOnlyOption, readOptions, savePlanOptions } from "../../cli/flags.ts";
+import { comparisonOptions, declared, protectOnlyOption, readOptions, savePlanOptions } from "../../cli/flags.ts";
 
 // Shows what apply would change. For everyone who reviews a change before it is made.
 

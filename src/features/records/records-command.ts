@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { untilFlag } from "../../cli/argument-values.ts";
 import type { Context } from "../../cli/context.ts";
-import { untilFlag } from "../../cli/moments.ts";
+import { say } from "../../cli/io.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { loadOneProject } from "../../cli/project.ts";
-import { say } from "../../cli/say.ts";
 import { byText } from "../../core/base/model/address.ts";
 import { DimsyncError } from "../../core/base/model/errors.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
@@ -11,13 +11,19 @@ import type { Environment } from "../../core/base/model/settings/env.ts";
 import { jsonDocument } from "../../core/base/text/control-characters.ts";
 import { counted } from "../../core/base/text/counts.ts";
 import { didYouMean } from "../../core/base/text/suggest.ts";
-import type { Project } from "../../core/manifests/index.ts";
-import { withLocations } from "../../core/manifests/index.ts";
+import { type Project, withLocations } from "../../core/manifests/index.ts";
 import { withRecords } from "../../core/operations/index.ts";
-import type { ByAddress, GivenUp, Lease, Records } from "../../core/records/index.ts";
-import { describeLease, movedTo, recordsMoved, rememberedParts } from "../../core/records/index.ts";
-import type { Section } from "../../core/render/index.ts";
-import { name, textEntries, titled, untitled } from "../../core/render/index.ts";
+import {
+  type ByAddress,
+  describeLease,
+  type GivenUp,
+  type Lease,
+  movedTo,
+  type Records,
+  recordsMoved,
+  rememberedParts,
+} from "../../core/records/index.ts";
+import { name, type Section, textEntries, titled, untitled } from "../../core/render/index.ts";
 import { sectionsText } from "../../core/render/terminal/index.ts";
 import type { RecordsFlags } from "./index.ts";
 

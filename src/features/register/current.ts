@@ -1,27 +1,38 @@
-import { locatedLabel } from "../../core/base/model/cause.ts";
 import { refuseErrors } from "../../core/base/model/errors.ts";
 import type { Pointer } from "../../core/base/model/json/pointer.ts";
 import type { LiveIntegration, LiveReference, LiveSchemas } from "../../core/base/model/live.ts";
 import type { PolicyExemption } from "../../core/base/model/manifest.ts";
 import { getOrAdd } from "../../core/base/model/maps.ts";
 import { type NodePath, nodePointer } from "../../core/base/model/nodes.ts";
+import { locatedLabel } from "../../core/base/model/plan.ts";
 import { type Locate, placeText, problemAt } from "../../core/base/model/problem.ts";
 import type { OnProgress } from "../../core/base/model/runtime/progress.ts";
 import type { Reads } from "../../core/base/model/service.ts";
 import { didYouMean } from "../../core/base/text/suggest.ts";
-import type { AskedPolicies, PolicyEvaluation } from "../../core/columns/policies/index.ts";
-import { newPolicyEvaluator, policiesIn, unchangedTarget } from "../../core/columns/policies/index.ts";
-import type { LabelScope, Question, RuleCache, ScannedColumn, ScannedNode, ScannedSchema, ScannedTable } from "../../core/kinds/index.ts";
+import {
+  type AskedPolicies,
+  newPolicyEvaluator,
+  type PolicyEvaluation,
+  policiesIn,
+  unchangedTarget,
+} from "../../core/columns/policies/index.ts";
 import {
   decisionIn,
   integrationAddress,
   integrationNames,
   integrationsByName,
+  type LabelScope,
   labelScopes,
   labelsOfColumn,
   nameInAddresses,
   nameMatcher,
+  type Question,
+  type RuleCache,
   readSchemas,
+  type ScannedColumn,
+  type ScannedNode,
+  type ScannedSchema,
+  type ScannedTable,
   scan,
   schemaUnits,
   tablesWithoutColumns,

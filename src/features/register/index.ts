@@ -1,5 +1,4 @@
-import { declared } from "../../cli/declared.ts";
-import type { FlagsOf, GlobalFlags, Options } from "../../cli/flags.ts";
+import { declared, type FlagsOf, type GlobalFlags, type Options } from "../../cli/flags.ts";
 
 // Lists what happens to labelled columns. For data protection officers and auditors.
 

@@ -1,4 +1,4 @@
-import { declared } from "../../cli/declared.ts";
+import { declared } from "../../cli/flags.ts";
 
 // Prints JSON Schemas. For authors whose editor completes and checks YAML.
 

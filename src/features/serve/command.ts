@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
+import { say } from "../../cli/io.ts";
 import { checkWritable } from "../../cli/output.ts";
 import { wholeFlag } from "../../cli/project.ts";
-import { say } from "../../cli/say.ts";
 import { DimsyncError, messageOf } from "../../core/base/model/errors.ts";
 import type { ExitCode } from "../../core/base/model/exit.ts";
 import { visible } from "../../core/base/text/control-characters.ts";

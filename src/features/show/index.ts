@@ -1,4 +1,4 @@
-import { declared } from "../../cli/declared.ts";
+import { declared } from "../../cli/flags.ts";
 
 // Prints a saved plan, drift report or result again, in any format. For readers of a finished job.
 

@@ -1,4 +1,4 @@
-import { declared } from "../../cli/declared.ts";
+import { declared } from "../../cli/flags.ts";
 
 // Checks manifests without an account. For editors, pre-commit hooks and jobs without an API key.
 

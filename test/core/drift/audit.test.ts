@@ -1,6 +1,6 @@
 // The audit log is read once and whole, or said to be incomplete.
 import { describe, expect, onTestFinished, test } from "vitest";
-import { momentOf } from "../../../src/cli/moments.ts";
+import { momentOf } from "../../../src/cli/argument-values.ts";
 import type { AuditEntry } from "../../../src/core/base/model/live.ts";
 import type { AuditQuery } from "../../../src/core/base/model/service.ts";
 import { Secret } from "../../../src/core/base/model/settings/secret.ts";

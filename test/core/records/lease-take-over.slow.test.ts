@@ -1,8 +1,7 @@
 // A lease is waited for, or taken over from a run that has ended, in every store.
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openGitRecords } from "../../../src/core/records/git/index.ts";
-import { initGitRecords } from "../../../src/core/records/git/init.ts";
+import { initGitRecords, openGitRecords } from "../../../src/core/records/git/index.ts";
 import { initPostgresRecords, openPostgresRecords } from "../../../src/core/records/postgres/index.ts";
 import type { Records } from "../../../src/core/records/records.ts";
 import { gitEnv } from "../../support/git/env.ts";

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { jsonDocument } from "../../../src/core/base/text/control-characters.ts";
 import { blockLines } from "../../../src/core/base/yaml/print.ts";
 import { type Document, type RenderOptions, renderers } from "../../../src/core/render/index.ts";
-import { registerCsv } from "../../../src/features/register/render.ts";
+import { registerCsv } from "../../../src/features/register/command.ts";
 import { registerOf, rows } from "../../features/register/registers.ts";
 import fc, { anyCodePoint } from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";

@@ -1,7 +1,6 @@
 // Records are pushed with the token of the job.
 import { expect, onTestFinished, test } from "vitest";
-import { openGitRecords } from "../../../src/core/records/git/index.ts";
-import { initGitRecords } from "../../../src/core/records/git/init.ts";
+import { initGitRecords, openGitRecords } from "../../../src/core/records/git/index.ts";
 import { originCredentials } from "../../../src/features/ci/apply-job.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { gitHttp } from "../../support/git/http.ts";

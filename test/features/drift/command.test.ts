@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { momentFlag } from "../../../src/cli/argument-values.ts";
 import { type Context, contextOf } from "../../../src/cli/context.ts";
 import type { GlobalFlags } from "../../../src/cli/flags.ts";
-import { momentFlag } from "../../../src/cli/moments.ts";
 import { runAudit } from "../../../src/features/audit/command.ts";
 import type { AuditFlags } from "../../../src/features/audit/index.ts";
 import { acceptReport } from "../../../src/features/drift/command.ts";

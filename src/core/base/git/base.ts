@@ -4,10 +4,9 @@ import { DimsyncError, errorCode, messageOf } from "../model/errors.ts";
 import { getOrAdd, once } from "../model/maps.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { eachBlob, filesAt, type GitObject, namedObjects, type TreeEntry } from "./blobs.ts";
-import { GitError, type GitPlace, gitText, NoCheckoutError } from "./process.ts";
+import { GitError, type GitPlace, gitText, NoCheckoutError, repositoryTop } from "./process.ts";
 import { findRemote } from "./remote.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
-import { repositoryTop } from "./top.ts";
 
 /** The files of a repository at a commit, in a temporary folder. */
 interface BaseTree {

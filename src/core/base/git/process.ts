@@ -1,11 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import type { Environment } from "../model/settings/env.ts";
 import { isSecretVariable } from "../model/settings/secret.ts";
-import { repositoryTop } from "./top.ts";
 
 /** Where and with what environment git runs. */
 export interface GitPlace {
@@ -224,3 +224,23 @@ function killGroup(pid: number | undefined): void {
     // It has just ended.
   }
 }
+
+/** The top folder of the git checkout that the folder is in, found by `.git` only; undefined if there is none. */
+export function repositoryTop(folder: string): string | undefined {
+  if (existsSync(join(folder, ".git"))) return folder;
+  return dirname(folder) === folder ? undefined : repositoryTop(dirname(folder));
+}
+
+// Git ends with 128 whatever failed, and ssh and forges say no more than a line of text. So these two functions decide by what they print
+// (in English: git runs with LC_ALL=C). They decide how long to try again and how to word a message, never what was written: that is read
+// from the ref.
+
+const denied =
+  /error: 40[13]\b|authentication failed|could not read (?:username|password)|permission denied|access denied|host key verification failed|marked as read only|not allowed to push/iu;
+const missing = /error: 404|not found|does not appear to be a git repository/iu;
+
+/** Whether the server did not let this client in, so that it did not even look at a push. */
+export const isDenied = (words: string): boolean => denied.test(words);
+
+/** Whether reading again would fail in the same way. */
+export const isHopeless = (words: string): boolean => isDenied(words) || missing.test(words);

@@ -5,8 +5,7 @@ import { byText } from "../model/address.ts";
 import { defined } from "../model/json/json.ts";
 import type { Plan } from "../model/plan.ts";
 import { eachBlob, filesAt } from "./blobs.ts";
-import { type GitCall, GitError, type GitPlace, gitText, runGit } from "./process.ts";
-import { repositoryTop } from "./top.ts";
+import { type GitCall, GitError, type GitPlace, gitText, repositoryTop, runGit } from "./process.ts";
 
 /** The files that a plan depends on. */
 export interface ProjectFiles {

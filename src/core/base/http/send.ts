@@ -1,7 +1,7 @@
 import { isLoopback } from "../model/settings/base-url.ts";
 import type { Environment } from "../model/settings/env.ts";
+import { openPool } from "./connections.ts";
 import { exchange, type HttpHeaders, type WireFailure } from "./exchange.ts";
-import { openPool } from "./open-pool.ts";
 
 /** A request to a server other than the data integration service, such as a webhook or GitHub. */
 export interface HttpRequest {

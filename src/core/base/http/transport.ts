@@ -2,9 +2,8 @@ import type { Dispatcher } from "undici";
 import type { BaseUrl } from "../model/settings/base-url.ts";
 import type { Environment } from "../model/settings/env.ts";
 import type { Secret } from "../model/settings/secret.ts";
+import { openPool, proxyFor } from "./connections.ts";
 import { type ExchangeOptions, exchange, type WireFailure, type WireResponse } from "./exchange.ts";
-import { openPool } from "./open-pool.ts";
-import { proxyFor } from "./proxy.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 

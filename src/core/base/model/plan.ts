@@ -1,10 +1,10 @@
 import type { Address } from "./address.ts";
+import type { LabelOrigin } from "./columns.ts";
 import type { Attribution, Cause, Finding, NamedObject, Origin, Plan, Result, Step, UnmanagedTable, Why } from "./documents.generated.d.ts";
 import type { JsonValue } from "./json/json.ts";
 import type { Pointer } from "./json/pointer.ts";
-import type { LabelOrigin } from "./labels.ts";
 import type { Nodes } from "./nodes.ts";
-import type { SourceLocation } from "./problem.ts";
+import { type Locate, placeText, type SourceLocation } from "./problem.ts";
 
 export type * from "./documents.generated.d.ts";
 
@@ -161,3 +161,25 @@ export const unmanagedObjects = ({ columns: _, tables: __, ...lists }: Unmanaged
 
 /** Whether the user did not confirm the plan. */
 export const isDeclined = ({ steps }: Pick<Result, "steps">): boolean => steps.some(({ why }) => why?.code === "E_NOT_CONFIRMED");
+
+/** A cause with its file and line instead of its place in a manifest. */
+export function locatedCause({ rule, reason, label, place }: DraftCause, locate: Locate): Cause {
+  const { file, line } = locate(place);
+  return {
+    ...(rule === undefined ? {} : { rule }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(label === undefined ? {} : { label: locatedLabel(label, locate) }),
+    file,
+    ...(line === undefined ? {} : { line }),
+  };
+}
+
+/**
+ * A label with the text of its source and the reason that is given there: "labels.csv:3: GDPR register 12", or
+ * "Classification/personal (manifests/personal.yaml:7)" for names in a manifest.
+ */
+export function locatedLabel({ name, origin }: NonNullable<DraftCause["label"]>, locate: Locate): NonNullable<Cause["label"]> {
+  const { file, line } = locate(origin.place);
+  const place = origin.isInManifest ? ` (${placeText({ file, line })})` : "";
+  return { name, source: `${origin.text}${place}${origin.reason === undefined ? "" : `: ${origin.reason}`}` };
+}

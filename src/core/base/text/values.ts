@@ -3,7 +3,6 @@ import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 import { describeSecret, isSecretName, isSecretReference, isSecretValue } from "../model/settings/secret.ts";
 import { visible } from "./control-characters.ts";
 import { nameText } from "./paths.ts";
-import { isPlainScalar } from "./plain-scalar.ts";
 
 /**
  * A value on one line, similar to JSON. A secret is shown as its source. A string whose `name` or
@@ -68,3 +67,12 @@ export const differsInSpace = (a: unknown, b: unknown): boolean =>
   typeof a === "string" && typeof b === "string" && a !== b && plain(a) === plain(b);
 
 const plain = (text: string): string => text.replace(/[ \t]*(?:\r\n?|\n)/gu, "\n").trim();
+
+const unquoted = /^\$?[\p{L}_][\p{L}\p{N}_-]*(?:[./@+ ][\p{L}\p{N}_-]+)*$/u;
+const reserved = /^(?:true|false|null|yes|no|on|off|y|n)$/iu;
+
+/**
+ * Whether YAML 1.1 and 1.2 read the text as the same string without quotes: as a key and as a
+ * value, in block and in flow style.
+ */
+export const isPlainScalar = (text: string): boolean => unquoted.test(text) && !reserved.test(text);

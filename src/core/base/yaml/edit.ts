@@ -14,11 +14,10 @@ import {
   YAMLSeq,
 } from "yaml";
 import { emptyRecord, isObject, type JsonValue, sameJson } from "../model/json/json.ts";
-import { eolOf } from "../text/lines.ts";
+import { eolOf } from "../text/file-text.ts";
 import { documentRanges } from "./document-ranges.ts";
 import { parseDocument } from "./parse.ts";
-import { inlineYaml, lineWidth, memberLines } from "./print.ts";
-import { escapeReferences, referenceIn } from "./references.ts";
+import { escapeReferences, inlineYaml, lineWidth, memberLines, referenceIn } from "./print.ts";
 
 // The package `yaml` edits a document as a tree that keeps comments, order, anchors and quotes. Only the members of maps in which something changes are
 // printed again, with their indentation; the rest of the text stays byte for byte. The result is read back and compared with the expected values, so an

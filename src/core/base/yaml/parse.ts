@@ -13,7 +13,9 @@ import {
 import { setOwn } from "../model/json/json.ts";
 import { deepestNesting } from "../model/json/parse.ts";
 import { addAll } from "../model/maps.ts";
-import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
+import { lineAndColumn, lineStartsOf } from "../text/file-text.ts";
+import { type DocumentRange, documentRanges } from "./document-ranges.ts";
+import { aliasProblem, duplicateKeyProblem, missingSeparatorProblem, syntaxProblem, tooDeep, type YamlProblem } from "./problems.ts";
 import {
   disputeBeforeKey,
   disputeBehindEmpty,
@@ -24,10 +26,11 @@ import {
   disputeInName,
   disputeInScalar,
   endOfFlow,
-} from "./disputes.ts";
-import { type DocumentRange, documentRanges } from "./document-ranges.ts";
-import { aliasProblem, duplicateKeyProblem, missingSeparatorProblem, syntaxProblem, tooDeep, type YamlProblem } from "./problems.ts";
-import { keyMessage, secondDocument, syntaxErrorAt, tagMessage } from "./syntax-errors.ts";
+  keyMessage,
+  secondDocument,
+  syntaxErrorAt,
+  tagMessage,
+} from "./syntax-errors.ts";
 
 // js-yaml turns a document into a list of events with offsets: scalars, and the beginnings and ends of lists and maps. From them come the
 // values here, and the positions in nodes.ts. The values are those of YAML 1.2 core, whatever a %YAML line says, and keys are their

@@ -1,7 +1,7 @@
 import { fromPointer } from "../model/json/pointer.ts";
 import { once } from "../model/maps.ts";
 import type { SourceLocation } from "../model/problem.ts";
-import { lineStartsOf } from "../text/lines.ts";
+import { lineStartsOf } from "../text/file-text.ts";
 import { documentRanges } from "./document-ranges.ts";
 import { type Range, type SecretTest, secretByName, secretRanges } from "./mask.ts";
 import { nodesOf, type PlainNode } from "./nodes.ts";

@@ -1,5 +1,5 @@
-import { isObject, type JsonValue } from "../model/json/json.ts";
-import { isPlainScalar } from "../text/plain-scalar.ts";
+import { emptyRecord, isObject, type JsonValue } from "../model/json/json.ts";
+import { isPlainScalar } from "../text/values.ts";
 
 // One printer for everything that dimsync writes as YAML. It is not the library's because that one takes a syntax tree, and seconds for the
 // manifests of a large account.
@@ -108,4 +108,22 @@ function mayBeInline(value: JsonValue): boolean {
 function isShort(columns: JsonValue): boolean {
   const entries = Object.values(columns as JsonMap);
   return entries.length <= 3 && entries.every(mayBeInline);
+}
+
+// `${…}` in the strings of a file is a reference, and `$${` a literal `${`
+// (docs/manifests.md#variables). Keys hold no references.
+
+/** The value as it must be written so that nothing in it becomes a reference. */
+export function escapeReferences(value: JsonValue): JsonValue {
+  if (typeof value === "string") return value.replaceAll("${", () => "$${");
+  if (Array.isArray(value)) return value.map(escapeReferences);
+  if (!isObject(value)) return value;
+  const escaped = emptyRecord<JsonValue>();
+  for (const [key, member] of Object.entries(value as Readonly<Record<string, JsonValue>>)) escaped[key] = escapeReferences(member);
+  return escaped;
+}
+
+/** The first reference in a string, as written. */
+export function referenceIn(text: string): string | undefined {
+  return text.replaceAll("$${", "").match(/\$\{[^}]*\}?/u)?.[0];
 }

@@ -1,5 +1,5 @@
 import { CsvError, parse } from "csv-parse/sync";
-import type { LabelledColumn } from "../../base/model/labels.ts";
+import type { LabelledColumn } from "../../base/model/columns.ts";
 import type { CsvSource } from "../../base/model/manifest.ts";
 import { addAll } from "../../base/model/maps.ts";
 import type { Problem, SourceLocation } from "../../base/model/problem.ts";

@@ -1,6 +1,6 @@
+import type { LabelledColumn, LabelOrigin } from "../../base/model/columns.ts";
 import { isObject, memberAt, own, sameJson } from "../../base/model/json/json.ts";
 import { DeepNesting, parseJson } from "../../base/model/json/parse.ts";
-import type { LabelledColumn, LabelOrigin } from "../../base/model/labels.ts";
 import type { DbtSource } from "../../base/model/manifest.ts";
 import { addAll } from "../../base/model/maps.ts";
 import { fold } from "../../base/text/suggest.ts";

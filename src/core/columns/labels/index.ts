@@ -1,2 +1,1 @@
-export { type LoadedLabels, loadLabels } from "./load.ts";
-export { dbtFolder } from "./sources.ts";
+export { dbtFolder, type LoadedLabels, loadLabels } from "./load.ts";

@@ -5,15 +5,13 @@ import { type Address, kindOf, parseAddress } from "../../base/model/address.ts"
 import { DimsyncError } from "../../base/model/errors.ts";
 import { emptyRecord, type JsonObject, type JsonScalar, type JsonValue } from "../../base/model/json/json.ts";
 import { type Pointer, toPointer } from "../../base/model/json/pointer.ts";
-import { groupBy } from "../../base/model/maps.ts";
+import { freeName, groupBy } from "../../base/model/maps.ts";
 import type { Plan } from "../../base/model/plan.ts";
 import { isError, type Problem } from "../../base/model/problem.ts";
-import { freeName } from "../../base/text/free-name.ts";
-import { eolOf } from "../../base/text/lines.ts";
+import { eolOf } from "../../base/text/file-text.ts";
 import { documentRanges } from "../../base/yaml/document-ranges.ts";
 import { type Edit, editYaml } from "../../base/yaml/edit.ts";
-import { blockLines } from "../../base/yaml/print.ts";
-import { escapeReferences } from "../../base/yaml/references.ts";
+import { blockLines, escapeReferences } from "../../base/yaml/print.ts";
 import { kindNames, schemaConfigAddress } from "../../kinds/index.ts";
 import { writeAtomic } from "../../records/index.ts";
 import { type DifferenceEdits, type PlannedEdit, type ProjectManifests, planEdits, type ReportedDifference } from "./plan-edits.ts";

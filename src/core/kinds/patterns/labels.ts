@@ -1,4 +1,4 @@
-import type { ColumnLabels, LabelledColumn, LabelOrigin, LabelPatterns } from "../../base/model/labels.ts";
+import type { ColumnLabels, LabelledColumn, LabelOrigin, LabelPatterns } from "../../base/model/columns.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
 import { type ColumnPath, nodesAt } from "../../base/model/schema-tree.ts";

@@ -7,7 +7,7 @@ import { type Problem, problemAt, type SourceLocation } from "../../base/model/p
 import type { ConfigFile } from "../../base/model/specs.generated.d.ts";
 import type { YamlProblem } from "../../base/yaml/problems.ts";
 import { read } from "../../base/yaml/read.ts";
-import type { SchemaError } from "../schema/schema-error.ts";
+import type { SchemaError } from "../schema/messages.ts";
 import { validateEffective } from "../schema/validate.ts";
 import type { Source } from "../source.ts";
 import { makeEffective } from "../substitute.ts";

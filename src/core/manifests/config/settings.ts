@@ -2,8 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { DimsyncError } from "../../base/model/errors.ts";
 import { defined } from "../../base/model/json/json.ts";
 import { below, type Problem, problemAt, type SourceLocation } from "../../base/model/problem.ts";
-import { allowedName, unlistedHost } from "../../base/model/settings/allowed-hosts.ts";
-import { parseBaseUrl } from "../../base/model/settings/base-url.ts";
+import { allowedName, parseBaseUrl, unlistedHost } from "../../base/model/settings/base-url.ts";
 import {
   type ClientSettings,
   type ControllerSettings,
@@ -17,8 +16,8 @@ import {
 } from "../../base/model/settings/config.ts";
 import type { SecretReference } from "../../base/model/settings/secret.ts";
 import type { ConfigFile, TargetEntry } from "../../base/model/specs.generated.d.ts";
+import { durationMs } from "../../base/text/counts.ts";
 import { shellWord } from "../../base/text/shell.ts";
-import { durationMs } from "../scalars.ts";
 import { type ConfigOptions, setting } from "./options.ts";
 
 interface TargetOptions extends ConfigOptions {

@@ -5,7 +5,6 @@ import { codeList, describeType, describeTypes, documentPath } from "../../base/
 import { didYouMean, nearest } from "../../base/text/suggest.ts";
 import { manifestKindNamed } from "../../kinds/index.ts";
 import { alternatives, propertiesOf, type Schema } from "./lookup.ts";
-import type { SchemaError } from "./schema-error.ts";
 
 /**
  * A schema error as a message. `rank`: of several errors at one location the one with the lowest
@@ -278,4 +277,19 @@ function countText(subject: string, value: unknown, schema: Schema = {}): string
   return names.length === 0
     ? `${subject} needs at least one key.`
     : `${subject} needs ${exactlyOne ? "exactly" : "at least"} one of ${codeList(names, "and")}.`;
+}
+
+/**
+ * An error of a validator that ajv compiled, with the members that dimsync uses. Declared here so that
+ * the published types do not need ajv.
+ */
+export interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly schemaPath: string;
+  // biome-ignore lint/suspicious/noExplicitAny: ajv's own type; each keyword has other parameters
+  readonly params: Record<string, any>;
+  readonly propertyName?: string;
+  readonly message?: string;
+  readonly data?: unknown;
 }

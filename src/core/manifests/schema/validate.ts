@@ -5,8 +5,7 @@ import { isSecretMember } from "../secrets/secret-members.ts";
 import type { Effective } from "../substitute.ts";
 import { schemaNamed, type Validator } from "../validators.generated.js";
 import { schemaParts } from "./lookup.ts";
-import { type SchemaProblem, schemaProblem } from "./messages.ts";
-import type { SchemaError } from "./schema-error.ts";
+import { type SchemaError, type SchemaProblem, schemaProblem } from "./messages.ts";
 
 interface SchemaContext {
   /** Kind of the document; also the schema's name. */

@@ -1,4 +1,3 @@
 export { type CiEnvironment, readCiEnvironment } from "./environment.ts";
-export { hasJobEnded } from "./job-state.ts";
-export { openProvider, type Rest } from "./rest.ts";
+export { hasJobEnded, openProvider, type Rest } from "./rest.ts";
 export { type CiSystem, type CiTarget, ciFiles, ciProject, namesOf, readKey } from "./workflows.ts";

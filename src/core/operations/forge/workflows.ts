@@ -3,7 +3,7 @@ import { join, relative, sep } from "node:path";
 import { gitText } from "../../base/git/process.ts";
 import { defined } from "../../base/model/json/json.ts";
 import { version } from "../../base/model/runtime/version.ts";
-import { allowedName } from "../../base/model/settings/allowed-hosts.ts";
+import { allowedName } from "../../base/model/settings/base-url.ts";
 import type { Settings } from "../../base/model/settings/config.ts";
 import type { Environment } from "../../base/model/settings/env.ts";
 import { shellWord } from "../../base/text/shell.ts";

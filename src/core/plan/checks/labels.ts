@@ -1,11 +1,19 @@
-import type { ColumnLabels, LabelledColumn } from "../../base/model/labels.ts";
+import type { ColumnLabels, LabelledColumn } from "../../base/model/columns.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
 import { type Problem, problemAt } from "../../base/model/problem.ts";
 import { counted } from "../../base/text/counts.ts";
 import { andMore } from "../../base/text/lists.ts";
 import { nameText } from "../../base/text/paths.ts";
-import type { ColumnLabel, LabelScope, Question } from "../../kinds/index.ts";
-import { columnLabels, enterLabels, indicesIn, labelScopes, nameInAddresses } from "../../kinds/index.ts";
+import {
+  type ColumnLabel,
+  columnLabels,
+  enterLabels,
+  indicesIn,
+  type LabelScope,
+  labelScopes,
+  nameInAddresses,
+  type Question,
+} from "../../kinds/index.ts";
 import { everything } from "../scope.ts";
 import type { Check, CheckInput } from "./check.ts";
 

@@ -4,7 +4,6 @@ import { type FileHandle, open, realpath, rename, stat, unlink } from "node:fs/p
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { isDevice } from "../../base/text/paths.ts";
-import { isErrno, unlessMissing } from "./fs-errors.ts";
 
 // Not the package write-file-atomic: on a full disk it treats a short write as complete, renames the
 // truncated file over the good one and reports success.
@@ -97,4 +96,22 @@ async function writeThrough(file: string, content: FileContent): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** Whether it is a failed system call with one of the codes ("ENOENT"), or with any code. */
+export function isErrno(error: unknown, ...codes: readonly string[]): error is NodeJS.ErrnoException {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && (codes.length === 0 || codes.includes(error.code));
+}
+
+/**
+ * The reason of a failed system call for a message: "ENOSPC: no space left on device", without the
+ * call and its path.
+ */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/, [a-z]+(?: .*)?$/su, "") : "unknown reason";
+}
+
+/** For a rejection: undefined if the file does not exist. Throws any other error. */
+export function unlessMissing(error: unknown): undefined {
+  if (!isErrno(error, "ENOENT")) throw error;
 }

@@ -5,7 +5,7 @@ import { isObject, own } from "../../base/model/json/json.ts";
 import { parseJson } from "../../base/model/json/parse.ts";
 import { spread } from "../../base/model/runtime/clock.ts";
 import { type HolderProcess, hasEnded, isRunning, thisHolder, toHolder } from "../process-identity.ts";
-import { isErrno, unlessMissing } from "./fs-errors.ts";
+import { isErrno, unlessMissing } from "./atomic.ts";
 
 // A lock is a file that contains a token of its owner. It is created whole (temporary file, then a
 // hard link, which fails if the name exists), so a kill leaves no half-written lock.

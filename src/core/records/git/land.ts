@@ -1,5 +1,4 @@
-import { GitError } from "../../base/git/process.ts";
-import { isDenied } from "../../base/git/refusals.ts";
+import { GitError, isDenied } from "../../base/git/process.ts";
 import { exponentialMs, spread } from "../../base/model/runtime/clock.ts";
 import type { LeaseClock } from "../lease.ts";
 import type { RecordsRepository } from "./repository.ts";

@@ -3,10 +3,9 @@ import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "../../base/git/process.ts";
+import { GitError, type GitOutput, type GitPlace, gitText, repositoryTop, runGit, wordsOf } from "../../base/git/process.ts";
 import { type CheckoutSettings, type Connection, checkoutSettings, findRemote, handedOn } from "../../base/git/remote.ts";
 import { removeAbandoned } from "../../base/git/temporary-folder.ts";
-import { repositoryTop } from "../../base/git/top.ts";
 import type { Environment } from "../../base/model/settings/env.ts";
 import { writeAtomic } from "../files/atomic.ts";
 

@@ -1,5 +1,4 @@
-import { GitError } from "../../base/git/process.ts";
-import { isHopeless } from "../../base/git/refusals.ts";
+import { GitError, isHopeless } from "../../base/git/process.ts";
 import { DimsyncError } from "../../base/model/errors.ts";
 import { exponentialMs } from "../../base/model/runtime/clock.ts";
 import type { Environment } from "../../base/model/settings/env.ts";
@@ -8,8 +7,8 @@ import { ContentError } from "../readers.ts";
 import type { RecordsContent, Version } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsUnreadable } from "../store-errors.ts";
 import { parseRecords } from "../text.ts";
+import { type ReadCommit, readCommit, sealMatches, sealOf } from "./commit.ts";
 import { openRepositories, type RecordsRepository, type Repositories } from "./repository.ts";
-import { type ReadCommit, readCommit, sealMatches, sealOf } from "./tree.ts";
 
 /** A commit at the ref, read and checked. */
 export interface Tip extends Version {

@@ -16,13 +16,11 @@ import type { Next, SharedStore, Version, WriteOutcome } from "../shared/store.t
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsRefused, recordsUnreadable, type StorePlace } from "../store-errors.ts";
 import { parseRecords, printRecords } from "../text.ts";
-import { type Connections, iso, isRefusal, isUndefinedTable, openDatabase, type WatchedDatabase, wordsOf } from "./connection.ts";
+import { type Connections, iso, isRefusal, isUndefinedTable, openDatabase, toStored, type WatchedDatabase, wordsOf } from "./connection.ts";
 import { beginDurable, initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
-import { toStored } from "./stored-text.ts";
 
-export { openDatabase, wordsOf } from "./connection.ts";
+export { jsonParameter, openDatabase, wordsOf } from "./connection.ts";
 export { probePostgres } from "./probe.ts";
-export { jsonParameter } from "./stored-text.ts";
 
 interface PostgresStoreOptions {
   /** The project's folder: responses that could not be stored are kept in its .dimsync. */

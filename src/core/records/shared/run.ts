@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { DimsyncError } from "../../base/model/errors.ts";
 import { shellWord } from "../../base/text/shell.ts";
 import { type Fact, otherWithId } from "../facts.ts";
-import { reasonOf } from "../files/fs-errors.ts";
+import { reasonOf } from "../files/atomic.ts";
 import { type Instant, refuseStale } from "../lease.ts";
 import type { AppliedPlan, RecordsRun, RecordsState } from "../records.ts";
 import { connectionLost, duplicateBinding, noLease, planApplied } from "../store-errors.ts";

@@ -2,21 +2,21 @@ import { type Address, kindOf } from "../../../core/base/model/address.ts";
 import { readOr, ServiceError } from "../../../core/base/model/errors.ts";
 import type { LiveSchemas } from "../../../core/base/model/live.ts";
 import type { SchemaConfigSpec } from "../../../core/base/model/manifest.ts";
+import { freeName } from "../../../core/base/model/maps.ts";
 import type { OnProgress } from "../../../core/base/model/runtime/progress.ts";
 import { counted } from "../../../core/base/text/counts.ts";
-import { freeName } from "../../../core/base/text/free-name.ts";
-import type { Account, SchemaConfigUnit } from "../../../core/kinds/index.ts";
 import {
+  type Account,
   integrationAddress,
   isSchemaConfig,
   kindNames,
   readSchemas,
+  type SchemaConfigUnit,
   schemaConfigAddress,
   schemasAddress,
   schemaUnits,
 } from "../../../core/kinds/index.ts";
-import type { RunReads } from "../../../core/plan/index.ts";
-import { readAhead } from "../../../core/plan/index.ts";
+import { type RunReads, readAhead } from "../../../core/plan/index.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
 import { type DocumentText, schemaConfigText } from "../document-text.ts";
 import type { ImportFailure } from "../other-targets.ts";

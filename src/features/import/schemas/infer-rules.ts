@@ -2,9 +2,8 @@ import { byText } from "../../../core/base/model/address.ts";
 import { canonicalJson, emptyRecord, own } from "../../../core/base/model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas } from "../../../core/base/model/live.ts";
 import type { ColumnTree, SchemaRule, SchemaTree } from "../../../core/base/model/manifest.ts";
-import { getOrAdd } from "../../../core/base/model/maps.ts";
+import { freeName, getOrAdd } from "../../../core/base/model/maps.ts";
 import { isReplicated, setFields, type WritableNode, walk } from "../../../core/base/model/schema-tree.ts";
-import { freeName } from "../../../core/base/text/free-name.ts";
 
 // Writes what the live state of an integration's schemas protects, as rules that are short enough to review: what is off, and which
 // columns are hashed. What is enabled and readable is in no rule, so that a rule of somebody else that protects it always wins, and

@@ -1,6 +1,6 @@
 // A column has the labels of every source that names it, and a rule takes the first one.
 import { describe, expect, test } from "vitest";
-import type { ColumnLabels, LabelledColumn, LabelPatterns } from "../../../../src/core/base/model/labels.ts";
+import type { ColumnLabels, LabelledColumn, LabelPatterns } from "../../../../src/core/base/model/columns.ts";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
 import { labelAmong, labelRoots, labelsOf, wantedLabels } from "../../../../src/core/kinds/patterns/labels.ts";
 import { column, schema, table } from "../schema-config/fleet.ts";

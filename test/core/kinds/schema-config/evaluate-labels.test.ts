@@ -1,6 +1,6 @@
 // Rules with labels set the columns that have them, and each change names the label and its source.
 import { describe, expect, test } from "vitest";
-import type { ColumnLabels, LabelledColumn } from "../../../../src/core/base/model/labels.ts";
+import type { ColumnLabels, LabelledColumn } from "../../../../src/core/base/model/columns.ts";
 import type { SchemaConfigSpec } from "../../../../src/core/base/model/manifest.ts";
 import { labelRoots } from "../../../../src/core/kinds/patterns/labels.ts";
 import { tablesToRead } from "../../../../src/core/kinds/schema-config/coverage.ts";

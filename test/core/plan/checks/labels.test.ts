@@ -1,6 +1,6 @@
 // Labels that match nothing, or disagree, are reported once.
 import { describe, expect, test } from "vitest";
-import type { ColumnLabels, LabelledColumn } from "../../../../src/core/base/model/labels.ts";
+import type { ColumnLabels, LabelledColumn } from "../../../../src/core/base/model/columns.ts";
 import type { LiveSchemas } from "../../../../src/core/base/model/live.ts";
 import { labelRoots } from "../../../../src/core/kinds/patterns/labels.ts";
 import { scan } from "../../../../src/core/kinds/schemas.ts";

@@ -2,11 +2,15 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Binding } from "../../../../src/core/base/model/address.ts";
-import { parseAddress } from "../../../../src/core/base/model/address.ts";
+import { type Binding, parseAddress } from "../../../../src/core/base/model/address.ts";
 import { DimsyncError } from "../../../../src/core/base/model/errors.ts";
-import { type BindingsFile, openBindings } from "../../../../src/core/records/folder/bindings.ts";
-import { parseBindingsText, printBindings, readTarget } from "../../../../src/core/records/folder/bindings-text.ts";
+import {
+  type BindingsFile,
+  openBindings,
+  parseBindingsText,
+  printBindings,
+  readTarget,
+} from "../../../../src/core/records/folder/bindings.ts";
 import fc, { anyCodePoint } from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
 import { tempFolder } from "../child.ts";

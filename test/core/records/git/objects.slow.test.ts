@@ -1,8 +1,7 @@
 // Commits of records are those that git would write.
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { writeCommit } from "../../../../src/core/records/git/commit.ts";
-import { readCommit, sealOf } from "../../../../src/core/records/git/tree.ts";
+import { readCommit, sealOf, writeCommit } from "../../../../src/core/records/git/commit.ts";
 import { gitEnv } from "../../../support/git/env.ts";
 import { git } from "../../../support/git/remote.ts";
 import { writeProject } from "../../../support/project-folder.ts";

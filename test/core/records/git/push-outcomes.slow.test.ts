@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DimsyncError } from "../../../../src/core/base/model/errors.ts";
-import { initGitRecords } from "../../../../src/core/records/git/init.ts";
+import { initGitRecords } from "../../../../src/core/records/git/index.ts";
 import { type LeaseClock, systemClock } from "../../../../src/core/records/lease.ts";
 import { gitEnv } from "../../../support/git/env.ts";
 import type { GitFault, GitHttp } from "../../../support/git/http.ts";

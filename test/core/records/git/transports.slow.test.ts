@@ -1,8 +1,7 @@
 // Records are shared over every transport of git.
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openGitRecords } from "../../../../src/core/records/git/index.ts";
-import { initGitRecords } from "../../../../src/core/records/git/init.ts";
+import { initGitRecords, openGitRecords } from "../../../../src/core/records/git/index.ts";
 import type { Records } from "../../../../src/core/records/records.ts";
 import { gitEnv } from "../../../support/git/env.ts";
 import { gitHttp } from "../../../support/git/http.ts";

@@ -1,7 +1,6 @@
 // Everything that a JSON document can have in a string, and the character of the escapes.
 import { expect, it, onTestFinished } from "vitest";
-import { openDatabase } from "../../../../src/core/records/postgres/connection.ts";
-import { jsonParameter } from "../../../../src/core/records/postgres/stored-text.ts";
+import { jsonParameter, openDatabase } from "../../../../src/core/records/postgres/connection.ts";
 import fc, { anyCodePoint } from "../../../support/fast-check.ts";
 import { sharedPostgres } from "../../../support/postgres/shared.ts";
 import { needs } from "../../../support/programs.ts";

@@ -1,6 +1,6 @@
 // A cached match is what a new cache computes: a known match is used only for nodes that no rule can tell apart.
 import { expect, test } from "vitest";
-import type { ColumnLabels } from "../../../../../src/core/base/model/labels.ts";
+import type { ColumnLabels } from "../../../../../src/core/base/model/columns.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../../../../src/core/base/model/live.ts";
 import type { SchemaMatch, SchemaRule } from "../../../../../src/core/base/model/manifest.ts";
 import type { NodePath } from "../../../../../src/core/base/model/nodes.ts";

@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { proxyFor } from "../../../../src/core/base/http/proxy.ts";
+import { proxyFor } from "../../../../src/core/base/http/connections.ts";
 import { parseBaseUrl } from "../../../../src/core/base/model/settings/base-url.ts";
 import { tags } from "../../../../src/core/kinds/lists.ts";
 import { manualTimeouts } from "../../../support/clock.ts";

@@ -1,7 +1,7 @@
 // Whether a job has ended is asked from the forge, and unknown if it does not answer.
 import { describe, expect, test } from "vitest";
 import { readCiEnvironment } from "../../../../src/core/operations/forge/environment.ts";
-import { hasJobEnded } from "../../../../src/core/operations/forge/job-state.ts";
+import { hasJobEnded } from "../../../../src/core/operations/forge/rest.ts";
 import { type Loopback, serve } from "../../../support/loopback.ts";
 
 /** A server that has one answer for one path. */

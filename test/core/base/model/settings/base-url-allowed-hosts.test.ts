@@ -1,6 +1,6 @@
 // Only hosts that the list names get requests.
 import { expect, test } from "vitest";
-import { unlistedHost } from "../../../../../src/core/base/model/settings/allowed-hosts.ts";
+import { unlistedHost } from "../../../../../src/core/base/model/settings/base-url.ts";
 
 test("a list of hosts, with patterns for those below a domain", () => {
   const env = { DIMSYNC_ALLOWED_HOSTS: " api.example.com,*.Example.org, ," };

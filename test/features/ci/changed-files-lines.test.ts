@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { changedLines } from "../../../../src/core/base/git/changed-lines.ts";
-import { gitEnv } from "../../../support/git/env.ts";
-import { repositoryIn } from "../../../support/git/remote.ts";
-import { writeProject } from "../../../support/project-folder.ts";
+import { changedLines } from "../../../src/features/ci/changed-files.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { repositoryIn } from "../../support/git/remote.ts";
+import { writeProject } from "../../support/project-folder.ts";
 
 const names = { plain: "deploy/manifests/a.yaml", odd: 'deploy/a "b" ü.yaml', hidden: "deploy/hidden.yaml", other: "deploy/same.yaml" };
 

@@ -1,7 +1,7 @@
 // A literal entry that violates a policy is found without the account.
 import { describe, expect, test } from "vitest";
 import type { PolicySpec, SchemaConfigSpec, SchemaTree } from "../../../../src/core/base/model/manifest.ts";
-import { literalProblems } from "../../../../src/core/columns/policies/offline.ts";
+import { literalProblems } from "../../../../src/core/columns/policies/validate.ts";
 import { resourceOf } from "../../../support/accounts/view.ts";
 
 const policy: PolicySpec = {

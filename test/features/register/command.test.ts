@@ -1,6 +1,6 @@
 // The register fits a terminal, and is CSV as RFC 4180 says.
 import { expect, test } from "vitest";
-import { registerCsv, registerText, sourcePath } from "../../../src/features/register/render.ts";
+import { registerCsv, registerText, sourcePath } from "../../../src/features/register/command.ts";
 import { registerOf, rows } from "./registers.ts";
 
 const lines = (width: number, verbose = false): readonly string[] =>

@@ -1,7 +1,7 @@
 // The folder of a dbt project is the nearest one above its manifest that has dbt_project.yml.
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { dbtFolder } from "../../../../src/core/columns/labels/sources.ts";
+import { dbtFolder } from "../../../../src/core/columns/labels/load.ts";
 import { writeProject } from "../../../support/project-folder.ts";
 
 test("the folder of a dbt project", () => {

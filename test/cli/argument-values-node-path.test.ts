@@ -1,6 +1,6 @@
 // Programs are looked for only in folders of PATH that the user cannot be tricked into.
 import { expect, test } from "vitest";
-import { nodePath } from "../../src/cli/node-path.ts";
+import { nodePath } from "../../src/cli/argument-values.ts";
 
 test.each([
   ["names between dots", "public.users.email", ["public", "users", "email"]],

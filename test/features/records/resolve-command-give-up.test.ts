@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { type KeptSchemas, type KeptTable, keptById, keptJson } from "../../../src/core/base/model/kept.ts";
 import type { NodePath } from "../../../src/core/base/model/nodes.ts";
-import { decided } from "../../../src/features/records/give-up.ts";
+import { decided } from "../../../src/features/records/resolve-command.ts";
 
 const since = "2026-11-02T08:00:00.000Z";
 const at = "2026-11-28T10:12:00Z";
