@@ -46,7 +46,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     // Commander also throws after it has printed help or the version.
     if (error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help")) return error.exitCode === 0 ? 0 : 1;
     if (io.interrupted.aborted) return 130;
-    const [{ reportError }, { usageError }] = await Promise.all([import("./report-error.ts"), import("./report-error.ts")]);
+    const { reportError, usageError } = await import("./report-error.ts");
     const context = contextOf(io, running() ?? program.opts<GlobalFlags>());
     return reportError(context, error instanceof CommanderError ? usageError(error, program, argv) : error);
   }

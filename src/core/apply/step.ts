@@ -1,6 +1,5 @@
 import type { Address } from "../base/model/address.ts";
 import { DimsyncError, isInCreation, readIfPossible, type ServiceError } from "../base/model/errors.ts";
-import { type ExtendedCall, extendedCallOf, isNotOffered } from "../base/model/extended.ts";
 import { refusingGuards } from "../base/model/findings.ts";
 import { isObject, setOwn } from "../base/model/json/json.ts";
 import {
@@ -15,7 +14,14 @@ import {
 } from "../base/model/plan.ts";
 import { stopsApply } from "../base/model/problem.ts";
 import { exponentialMs } from "../base/model/runtime/clock.ts";
-import type { PlannedRequest, SendableRequest, SendableValue } from "../base/model/service.ts";
+import {
+  type ExtendedCall,
+  extendedCallOf,
+  isNotOffered,
+  type PlannedRequest,
+  type SendableRequest,
+  type SendableValue,
+} from "../base/model/service.ts";
 import { describeSecret, isSecretReference, type Secret, secretKey, secretsIn } from "../base/model/settings/secret.ts";
 import type { Code } from "../base/model/titles.ts";
 import type { Kind, Unit } from "../kinds/index.ts";

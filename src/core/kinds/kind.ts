@@ -1,6 +1,5 @@
 import type { Address, Binding, Bindings, EarlierCreate, NaturalKey } from "../base/model/address.ts";
 import type { ColumnReview } from "../base/model/columns.ts";
-import type { Extended, ExtendedCall } from "../base/model/extended.ts";
 import type { JsonObject, JsonValue } from "../base/model/json/json.ts";
 import type { Pointer } from "../base/model/json/pointer.ts";
 import type { KeptById, KeptIntegration } from "../base/model/kept.ts";
@@ -9,7 +8,7 @@ import type { IntegrationSelector, IntegrationSpec, Manifest, Reference } from "
 import type { NodePath } from "../base/model/nodes.ts";
 import type { Difference, DraftCause, DraftStep, NamedObject, ReadyStep, Risk } from "../base/model/plan.ts";
 import type { Problem } from "../base/model/problem.ts";
-import type { List, PlannedRequest, Reads, UnreadEntry, WriteAnswer, WriteDecoder } from "../base/model/service.ts";
+import type { Extended, ExtendedCall, List, PlannedRequest, Reads, UnreadEntry, WriteAnswer, WriteDecoder } from "../base/model/service.ts";
 import type { ClientSettings } from "../base/model/settings/config.ts";
 import type { Code } from "../base/model/titles.ts";
 import type { AccountLists, AccountLookup } from "./lookup.ts";

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { gitState } from "../base/git/state.ts";
-import type { ExtendedCall } from "../base/model/extended.ts";
 import type { Plan } from "../base/model/plan.ts";
 import { type Clock, systemClock } from "../base/model/runtime/clock.ts";
 import type { OnProgress } from "../base/model/runtime/progress.ts";
 import { version } from "../base/model/runtime/version.ts";
-import type { Reads } from "../base/model/service.ts";
+import type { ExtendedCall, Reads } from "../base/model/service.ts";
 import type { Environment } from "../base/model/settings/env.ts";
 import type { Project } from "../manifests/index.ts";
 import { cachedReads, everything, noRounds, type PlanOptions, type Run } from "../plan/index.ts";

@@ -1,10 +1,9 @@
 import type { Address } from "../base/model/address.ts";
 import type { ColumnReview } from "../base/model/columns.ts";
-import type { ExtendedCall } from "../base/model/extended.ts";
 import type { CallCounts, Plan } from "../base/model/plan.ts";
 import type { Clock } from "../base/model/runtime/clock.ts";
 import type { OnProgress } from "../base/model/runtime/progress.ts";
-import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../base/model/service.ts";
+import type { ExtendedCall, Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../base/model/service.ts";
 import type { Environment } from "../base/model/settings/env.ts";
 import type { Secret, SecretReference } from "../base/model/settings/secret.ts";
 import type { Project } from "../manifests/index.ts";

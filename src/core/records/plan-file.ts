@@ -7,7 +7,7 @@ import { DeepNesting, parseJson } from "../base/model/json/parse.ts";
 import type { Plan, Result } from "../base/model/plan.ts";
 import { masked } from "../base/model/settings/secret.ts";
 import type { Code } from "../base/model/titles.ts";
-import { documentJson } from "../base/text/document-json.ts";
+import { documentJson } from "../base/text/control-characters.ts";
 import { reasonOf, writeAtomic } from "./files/atomic.ts";
 
 export interface PlanFileOptions {

@@ -2,18 +2,17 @@ import { setTimeout } from "node:timers/promises";
 import type { ExchangeOptions } from "../base/http/exchange.ts";
 import { createTransport } from "../base/http/transport.ts";
 import { DimsyncError, ServiceError } from "../base/model/errors.ts";
-import type { ExtendedCall } from "../base/model/extended.ts";
 import { defined, type JsonValue } from "../base/model/json/json.ts";
-import type { Reads, SendableRequest, WriteAnswer } from "../base/model/service.ts";
+import type { ExtendedCall, Reads, SendableRequest, WriteAnswer } from "../base/model/service.ts";
 import { parseBaseUrl } from "../base/model/settings/base-url.ts";
 import { type Environment, isEnabled } from "../base/model/settings/env.ts";
 import type { Secret } from "../base/model/settings/secret.ts";
-import { createCircuitBreaker } from "./circuit-breaker.ts";
 import { printable, withoutEchoes } from "./echoes.ts";
 import type { CallName } from "./errors.ts";
 import { createReads, type Worked } from "./reads.ts";
 import { type CallReport, createSendRequest, encodeBody, type SendRequest } from "./request.ts";
 import { readJson, readWriteResponse } from "./response-body.ts";
+import { createCircuitBreaker } from "./retry.ts";
 import { createThrottle } from "./throttle.ts";
 
 export interface ClientOptions {

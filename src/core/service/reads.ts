@@ -14,15 +14,24 @@ import {
   textOf,
 } from "../base/model/decode.ts";
 import { isInCreation, readNow, readOr, ServiceError } from "../base/model/errors.ts";
-import { type ExtendedCall, isNotOffered } from "../base/model/extended.ts";
 import { defined, isObject, type JsonValue, memberAt, own } from "../base/model/json/json.ts";
 import { urlPath } from "../base/model/json/pointer.ts";
 import type { AuditEntry, LiveSchemas } from "../base/model/live.ts";
-import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry, UnreadTable, WriteDecoder } from "../base/model/service.ts";
+import {
+  type AuditQuery,
+  type ExtendedCall,
+  isNotOffered,
+  type List,
+  type Listed,
+  type Listing,
+  type Reads,
+  type UnreadEntry,
+  type UnreadTable,
+  type WriteDecoder,
+} from "../base/model/service.ts";
 import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
-import { isGone, isUnknownPath, type ServiceRefusal } from "./refusal.ts";
 import type { SendRequest, ServiceCall } from "./request.ts";
-import { readJson, readUnique } from "./response-body.ts";
+import { isGone, isUnknownPath, readJson, readUnique, type ServiceRefusal } from "./response-body.ts";
 
 /** Whether the service has answered anything as expected. */
 export interface Worked {

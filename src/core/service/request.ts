@@ -4,11 +4,10 @@ import type { Method, Transport } from "../base/http/transport.ts";
 import { ServiceError } from "../base/model/errors.ts";
 import type { SendableRequest } from "../base/model/service.ts";
 import { Secret } from "../base/model/settings/secret.ts";
-import type { CircuitBreaker } from "./circuit-breaker.ts";
 import { printable, withoutEchoes } from "./echoes.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";
-import { isUnknownPath, RefusedInBody, refusalOf, type ServiceRefusal } from "./refusal.ts";
-import { backoffMs, mayRepeat } from "./retry.ts";
+import { isUnknownPath, RefusedInBody, refusalOf, type ServiceRefusal } from "./response-body.ts";
+import { backoffMs, type CircuitBreaker, mayRepeat } from "./retry.ts";
 import type { Backpressure, Throttle } from "./throttle.ts";
 
 /** One call of the interface, ready for the wire. */

@@ -13,8 +13,8 @@ import {
   kinds,
   schemaConfigAddress,
 } from "../../core/kinds/index.ts";
-import { type DocumentText, documentText } from "./document-text.ts";
 import type { StateObject } from "./terraform.ts";
+import { type DocumentText, documentText } from "./writer.ts";
 
 // Decides which manifest belongs to which live object, and what to write for objects without one. Objects that have a manifest are
 // only bound. Pure: the account goes in; documents and bindings come out. Schemas are adopted later, one integration at

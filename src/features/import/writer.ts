@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import type { Address } from "../../core/base/model/address.ts";
-import type { JsonValue } from "../../core/base/model/json/json.ts";
-import type { Manifest } from "../../core/base/model/manifest.ts";
+import { type Address, toAddress } from "../../core/base/model/address.ts";
+import { defined, type JsonObject, type JsonValue } from "../../core/base/model/json/json.ts";
+import type { Manifest, SchemaConfigSpec } from "../../core/base/model/manifest.ts";
 import type { SourceLocation } from "../../core/base/model/problem.ts";
 import { eolOf } from "../../core/base/text/file-text.ts";
 import { editYaml } from "../../core/base/yaml/edit.ts";
-import { integrationAddress } from "../../core/kinds/index.ts";
+import { blockLines, escapeReferences } from "../../core/base/yaml/print.ts";
+import { integrationAddress, kindNames } from "../../core/kinds/index.ts";
 import { type Boundary, type Project, refuseOutside } from "../../core/manifests/index.ts";
 import { writeAtomic } from "../../core/records/index.ts";
-import type { DocumentText } from "./document-text.ts";
 import type { NewFiles } from "./folder.ts";
 import type { ImportFailure } from "./other-targets.ts";
 
@@ -151,3 +151,42 @@ function withDocument(file: string, document: string, header: string): string {
 
 /** The text with the file's line breaks. */
 const withEol = (file: string, text: string): string => (eolOf(file) === "\r\n" ? text.replaceAll(/\r?\n/gu, "\r\n") : text);
+
+/** A manifest that import writes, without the `---` line before it. */
+export interface DocumentText {
+  readonly address: string;
+  readonly text: string;
+}
+
+interface DocumentOptions {
+  /** The only targets that have it; absent: all that load its file. */
+  readonly targets: readonly string[] | undefined;
+  /** Lines of comments. */
+  readonly before?: readonly string[];
+  readonly after?: readonly string[];
+}
+
+/** `body` is the manifest without its head. */
+export function documentText(
+  kind: string,
+  name: string,
+  body: JsonObject,
+  { targets, before = [], after = [] }: DocumentOptions,
+): DocumentText {
+  const { spec = {}, ...rest } = escapeReferences(body) as JsonObject; // a map stays a map
+  const head = blockLines({ apiVersion: "dimsync/v1", kind, metadata: { name, ...defined({ targets }) }, ...rest });
+  const lines = [...before, ...head, "spec:", ...blockLines(spec, { column: 2, step: 2 }), ...after];
+  return { address: toAddress(kind, name), text: `${lines.join("\n")}\n` };
+}
+
+export function schemaConfigText(name: string, spec: SchemaConfigSpec, { targets }: Pick<DocumentOptions, "targets">): DocumentText {
+  const before =
+    spec.rules === undefined
+      ? []
+      : [
+          "# The rules live-… record the state at the import. Names that no rule lists are not managed.",
+          "# Add your own rules below: later rules win.",
+        ];
+  // A spec is JSON, which its type does not state.
+  return documentText(kindNames.schemaConfig, name, { spec: spec as unknown as JsonObject }, { targets, before });
+}

@@ -1,5 +1,5 @@
+import { countsOf, type Register, registerExit } from "../../../src/features/register/command.ts";
 import type { RegisterRow } from "../../../src/features/register/current.ts";
-import { countsOf, type Register, registerExit } from "../../../src/features/register/register.ts";
 
 const row: RegisterRow = {
   ...{ integration: "shop-eu-03", integrationId: "51a3", source: "shop-eu-03-pg (postgres)", destination: "Warehouse (snowflake)" },

@@ -1,11 +1,11 @@
 import type { Address, NaturalKey } from "../../base/model/address.ts";
 import { waitingStep } from "../../base/model/draft-steps.ts";
-import { maySend } from "../../base/model/extended.ts";
 import { defined, type JsonObject } from "../../base/model/json/json.ts";
 import type { Pointer } from "../../base/model/json/pointer.ts";
 import type { IntegrationCreate, IntegrationSpec, Manifest } from "../../base/model/manifest.ts";
 import type { DraftItem } from "../../base/model/plan.ts";
 import { isError } from "../../base/model/problem.ts";
+import { maySend } from "../../base/model/service.ts";
 import { type Account, type DiffResult, emptyDiff } from "../kind.ts";
 import { createChanges } from "../leaves.ts";
 import { users } from "../lists.ts";

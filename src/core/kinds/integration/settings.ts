@@ -1,6 +1,5 @@
 import type { Binding } from "../../base/model/address.ts";
 import { byHandStep, unseenSteps } from "../../base/model/draft-steps.ts";
-import { type Extended, maySend, whyNotSent } from "../../base/model/extended.ts";
 import { defined, type JsonObject, type JsonValue, sameJson } from "../../base/model/json/json.ts";
 import { atPointer, type Pointer, urlPath } from "../../base/model/json/pointer.ts";
 import type { LiveIntegration } from "../../base/model/live.ts";
@@ -14,6 +13,7 @@ import {
 } from "../../base/model/manifest.ts";
 import type { DraftFacts, DraftItem, DraftStep, PathChange } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
+import { type Extended, maySend, whyNotSent } from "../../base/model/service.ts";
 import { unshown } from "../fields.ts";
 import { recordOf } from "../identity.ts";
 import type { Account, DifferentValue } from "../kind.ts";

@@ -1,10 +1,9 @@
-import type { Address } from "../../base/model/address.ts";
-import { byText } from "../../base/model/address.ts";
+import { type Address, byText } from "../../base/model/address.ts";
 import { waitingStep } from "../../base/model/draft-steps.ts";
-import { maySend, whyNotSent } from "../../base/model/extended.ts";
 import type { JsonValue } from "../../base/model/json/json.ts";
 import { locationIn, type Manifest, problemIn, type Reference, type TagSpec } from "../../base/model/manifest.ts";
 import type { DraftItem, DraftStep } from "../../base/model/plan.ts";
+import { maySend, whyNotSent } from "../../base/model/service.ts";
 import { bindCommand } from "../../base/text/shell.ts";
 import { fold, nearest, suggestion } from "../../base/text/suggest.ts";
 import { inlineYaml } from "../../base/yaml/print.ts";

@@ -1,11 +1,11 @@
 import { type Address, byText, kindOf } from "../../base/model/address.ts";
 import { blockedStep, byHandStep, waitingStep } from "../../base/model/draft-steps.ts";
-import { maySend, whyNotSent } from "../../base/model/extended.ts";
 import { toPointer, urlPath } from "../../base/model/json/pointer.ts";
 import { locationIn, problemIn, type TagResource, type TagSpec } from "../../base/model/manifest.ts";
 import { getOrAdd, once } from "../../base/model/maps.ts";
 import type { DraftItem, DraftStep } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
+import { maySend, whyNotSent } from "../../base/model/service.ts";
 import { andMore } from "../../base/text/lists.ts";
 import type { Account, DiffResult } from "../kind.ts";
 import { integrations, type LiveTag, users } from "../lists.ts";

@@ -1,4 +1,4 @@
-import { documentJson } from "../../base/text/document-json.ts";
+import { documentJson } from "../../base/text/control-characters.ts";
 import type { Document, Renderer } from "../document.ts";
 
 /** The document as JSON, in the format of a saved plan. */

@@ -18,10 +18,9 @@ import {
 } from "../../../core/kinds/index.ts";
 import { type RunReads, readAhead } from "../../../core/plan/index.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
-import { type DocumentText, schemaConfigText } from "../document-text.ts";
 import type { ImportFailure } from "../other-targets.ts";
 import { type IntendedSchemas, intendedSchemas, type StateDifferences, type TerraformState } from "../terraform.ts";
-import type { Writer } from "../writer.ts";
+import { type DocumentText, schemaConfigText, type Writer } from "../writer.ts";
 import { inferRules } from "./infer-rules.ts";
 
 interface SchemasInput {

@@ -1,7 +1,7 @@
 // The fingerprint of a report differs exactly if its content differs, and its counts have no value of the account.
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../src/core/base/model/plan.ts";
-import { driftSummary } from "../../../src/core/drift/summary.ts";
+import { driftSummary } from "../../../src/core/drift/notify.ts";
 import { byHandSteps, readySteps, withReady, withSteps } from "../../support/steps.ts";
 import { driftReport } from "../render/full-plan.ts";
 import { tracedReport } from "../render/html-report.ts";
