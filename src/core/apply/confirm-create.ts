@@ -78,6 +78,6 @@ async function evidenceOf<Live>({ step: { item, run, secrets }, at }: SentCreate
 
 /** Whether an event repeats a secret of this run. Then it is not shown. */
 export function quotesSecret(entries: readonly AuditEntry[], secrets: Started["secrets"]): boolean {
-  const values = [...secrets.values()].map((secret) => String(secret.reveal())).filter((value) => value !== "");
+  const values = [...secrets.values()].map((secret) => secret.reveal()).filter((value) => value !== "");
   return entries.some(({ event }) => values.some((value) => event.includes(value)));
 }

@@ -46,8 +46,7 @@ export async function callWebhook(
 }
 
 /** The URL, or why it cannot be used. */
-function webhookUrl(value: unknown): URL | string {
-  const text = typeof value === "string" ? value.trim() : "";
+function webhookUrl(text: string): URL | string {
   if (!URL.canParse(text)) return "its secret is not a URL";
   const url = new URL(text);
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname))

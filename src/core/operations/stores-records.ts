@@ -167,7 +167,7 @@ async function databaseUrl(reference: SecretReference, { settings, env }: StoreO
       error.problems.map((problem) => ({ ...problem, message: `${problem.message} ${what}`, ...(place === undefined ? {} : { place }) })),
     );
   });
-  return String(secrets.get(secretKey(reference))?.reveal());
+  return secrets.get(secretKey(reference))?.reveal() ?? "";
 }
 
 const stores: { readonly [N in StoreName]: Store<N> } = { folder, git, postgres };

@@ -18,7 +18,7 @@ import { createThrottle } from "./throttle.ts";
 export interface ClientOptions {
   /** https, or http on loopback; a path before /v1 is kept. */
   readonly baseUrl: string;
-  readonly apiKey: Secret<string>;
+  readonly apiKey: Secret;
   /** The source of the key, for error messages: "secret env:DIMSYNC_API_KEY". */
   readonly keySource?: string;
   /** Timeout of one attempt: connecting, headers and body. */
@@ -144,7 +144,7 @@ async function sleepUntil(signal: AbortSignal | undefined, milliseconds: number,
 async function sendOver(
   exchange: SendRequest,
   { method, path, body }: SendableRequest,
-  apiKey: Secret<string>,
+  apiKey: Secret,
   beforeSend: (() => void) | undefined,
 ): Promise<WriteAnswer> {
   checkPath(method, path);
@@ -190,7 +190,7 @@ function checkPath(method: string, path: string): void {
 }
 
 /** A header's value must be visible ASCII. Checked here because an error of the HTTP library could repeat the key. */
-function checkKey(apiKey: Secret<string>): void {
+function checkKey(apiKey: Secret): void {
   if (/^[!-~](?:[ -~]*[!-~])?$/u.test(apiKey.reveal())) return;
   throw new DimsyncError(
     "E_NO_API_KEY",

@@ -59,7 +59,7 @@ interface ExchangeOptions {
   readonly breaker: CircuitBreaker;
   readonly retries: number;
   readonly timeoutMs: number;
-  readonly apiKey: Secret<string>;
+  readonly apiKey: Secret;
   readonly keySource: string | undefined;
   readonly origin: string;
   readonly signal: AbortSignal | undefined;
@@ -175,15 +175,10 @@ function dateOf({ headers: { date } }: WireResponse): { readonly dateMs?: number
 const holdsSecret = (value: unknown): boolean =>
   value instanceof Secret || (typeof value === "object" && value !== null && Object.values(value).some(holdsSecret));
 
-const secretsOf = (value: unknown): readonly string[] =>
-  value instanceof Secret
-    ? leafTexts(value.reveal())
-    : typeof value === "object" && value !== null
-      ? Object.values(value).flatMap(secretsOf)
-      : [];
-
-const leafTexts = (value: unknown): readonly string[] =>
-  typeof value === "object" && value !== null ? Object.values(value).flatMap(leafTexts) : [String(value)];
+const secretsOf = (value: unknown): readonly string[] => {
+  if (value instanceof Secret) return [value.reveal()];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(secretsOf) : [];
+};
 
 /** The bytes of a request body, and its secrets. This is the one place where the secrets of a body are revealed. */
 export function encodeBody(body: SendableRequest["body"]): { readonly bytes: Buffer; readonly secrets: readonly string[] } {

@@ -22,7 +22,7 @@ export interface Transport {
 
 interface TransportOptions extends Pick<ExchangeOptions, "after"> {
   readonly base: BaseUrl;
-  readonly apiKey: Secret<string>;
+  readonly apiKey: Secret;
   readonly userAgent: string;
   readonly timeoutMs: number;
   /** Maximum number of connections. */

@@ -1,4 +1,4 @@
-import { canonicalJson, isObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { canonicalJson, isObject, type JsonObject } from "../json/json.ts";
 
 /** The source of a secret: exactly one of env and file. */
 export interface SecretSource {
@@ -47,15 +47,15 @@ const hidden = "[secret]";
  * inspect) give "[secret]"; only `reveal` gives the value, and only the code that writes a request
  * or the API key header calls it.
  */
-export class Secret<T extends JsonValue = JsonValue> {
-  readonly #value: T;
+export class Secret {
+  readonly #value: string;
 
-  constructor(value: T) {
+  constructor(value: string) {
     this.#value = value;
     remember(value);
   }
 
-  reveal(): T {
+  reveal(): string {
     return this.#value;
   }
 
@@ -104,13 +104,8 @@ const isMixed = (text: string): boolean => /\p{L}/u.test(text) && /[^\p{L}]/u.te
 /** A process that runs for months sees keys come and go. */
 const mostKnown = 1_000;
 
-/** Masks every string of the value from now on. Numbers are settings, such as a port, and a mask would not be one. */
-export function remember(value: JsonValue | undefined): void {
-  if (typeof value === "string") rememberText(value);
-  else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) remember(item);
-}
-
-function rememberText(value: string): void {
+/** Masks the text from now on. */
+export function remember(value = ""): void {
   if (value.length < shortestWord || known.has(value)) return;
   const lines = value.split("\n").filter(({ length }) => length >= shortestPart);
   const forms = new Set(
@@ -128,7 +123,7 @@ function rememberText(value: string): void {
   );
   const [oldest] = known.keys();
   if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
-  for (const password of passwordIn(value)) rememberText(password);
+  for (const password of passwordIn(value)) remember(password);
 }
 
 /** Of a URL such as that of a database. */

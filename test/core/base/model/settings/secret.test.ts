@@ -29,9 +29,4 @@ describe("the text of a run", () => {
     expect(String(new Secret("postgres://ann:zq%23-database@db.example.com/x"))).toBe("[secret]");
     expect(masked("zq#-database zq%23-database of db.example.com")).toBe("*** *** of db.example.com");
   });
-
-  test("has every string of a secret in JSON masked", () => {
-    expect(String(new Secret({ user: "zq-inner-user", more: ["zq-inner-list", { n: 98765432101 }] }))).toBe("[secret]");
-    expect(masked("zq-inner-user zq-inner-list 98765432101")).toBe("*** *** 98765432101");
-  });
 });
