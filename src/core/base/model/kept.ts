@@ -150,18 +150,11 @@ export interface KeepingNodes extends Pick<KeptNodes, "as" | "by"> {
 /** What manifests keep of an integration. */
 type Keeping = BySchema<readonly KeepingNodes[]>;
 
-/** A node that was kept before. */
-export interface KeptBefore extends Pick<KeptNodes, "as"> {
-  readonly path: NodePath;
-  /** Whether manifests still keep it, although the account does not show it. */
-  readonly isWanted: boolean;
-}
-
 interface Judgement extends Pick<KeptNodes, "since"> {
   /** The digests of the names beside a node of the table. */
   readonly among?: (schema: string, table: string | undefined) => readonly string[];
   /** Whether the node is not kept any more, because someone decided so: not because it cannot be seen. */
-  readonly isGivenUp: (node: KeptBefore) => boolean;
+  readonly isGivenUp: (path: NodePath, as: KeptNodes["as"]) => boolean;
 }
 
 /**
@@ -211,7 +204,7 @@ function tableNow(
   { before, keeping }: { readonly before: KeptTable; readonly keeping: readonly KeepingNodes[] },
   { since, among: amongOf, isGivenUp }: Judgement,
 ): KeptTable {
-  const among = keeping.length === 0 ? undefined : amongOf?.(schema, table);
+  const among = amongOf?.(schema, table);
   if (before.length === keeping.length && before.every((nodes, index) => isUnchanged(nodes, keeping[index], among))) return before;
   const [only, another] = keeping;
   // Nearly all tables are like this when they are first seen.
@@ -219,8 +212,7 @@ function tableNow(
     const { isKept, ...nodes } = only;
     return [{ ...nodes, since, ...defined({ among }), ...planned(isKept) }];
   }
-  const isOver = (column: string | undefined, as: KeptNodes["as"], isWanted: boolean): boolean =>
-    isGivenUp({ path: nodePath(schema, table, column), as, isWanted });
+  const isOver = (column: string | undefined, as: KeptNodes["as"]): boolean => isGivenUp(nodePath(schema, table, column), as);
   const known = new Map<string, KeptNodes>();
   for (const nodes of before) for (const column of columnsOf(nodes)) known.set(keyOf(nodes.as, column), nodes);
   const found = newGroups();
@@ -231,11 +223,10 @@ function tableNow(
       known.delete(keyOf(as, column));
       if (isKept) found.add(column, { since: was?.since ?? since, as, by, ...defined({ among }) });
       else if (was === undefined) found.add(column, { since, as, by, ...defined({ among }), isPlanned: true });
-      else if (!isOver(column, as, true)) found.add(column, was);
+      else if (!isOver(column, as)) found.add(column, was);
     }
   for (const nodes of before)
-    for (const column of columnsOf(nodes))
-      if (known.has(keyOf(nodes.as, column)) && !isOver(column, nodes.as, false)) found.add(column, nodes);
+    for (const column of columnsOf(nodes)) if (known.has(keyOf(nodes.as, column)) && !isOver(column, nodes.as)) found.add(column, nodes);
   return found.table();
 }
 
@@ -243,7 +234,7 @@ const planned = (isKept: boolean): Pick<KeptNodes, "isPlanned"> => (isKept ? {} 
 
 const isUnchanged = (nodes: KeptNodes, keeping: KeepingNodes | undefined, among: readonly string[] | undefined): boolean =>
   keeping?.isKept === true &&
-  (nodes.among === among || sameJson(nodes.among, among)) &&
+  sameJson(nodes.among, among) &&
   nodes.as === keeping.as &&
   nodes.by === keeping.by &&
   nodes.columns?.length === keeping.columns?.length &&
@@ -280,40 +271,40 @@ export const isKeptAs = (kept: KeptSchemas | undefined, [schema, table, column]:
 export function withoutPlanned(schemas: KeptSchemas, isSent: (path: NodePath, as: KeptNodes["as"]) => boolean): KeptSchemas {
   if (![...schemas.values()].some((tables) => [...tables.values()].some((nodes) => nodes.some(({ isPlanned }) => isPlanned === true))))
     return schemas;
-  const next = new Map<string, ReadonlyMap<string | undefined, KeptTable>>();
-  for (const [schema, ofSchema] of schemas) {
-    const tables = new Map<string | undefined, KeptTable>();
-    for (const [table, nodes] of ofSchema) {
-      const found = newGroups();
-      for (const one of nodes) {
-        const { isPlanned, ...kept } = one;
-        for (const column of columnsOf(one))
-          if (isPlanned !== true || isSent(nodePath(schema, table, column), one.as)) found.add(column, kept);
-      }
-      const left = found.table();
-      if (left.length > 0) tables.set(table, left);
+  return mapTables(schemas, (all, [schema, table]) => {
+    const found = newGroups();
+    for (const nodes of all) {
+      const { isPlanned, ...kept } = nodes;
+      for (const column of columnsOf(nodes))
+        if (isPlanned !== true || isSent(nodePath(schema, table, column), nodes.as)) found.add(column, kept);
     }
-    if (tables.size > 0) next.set(schema, tables);
-  }
-  return next;
+    return found.table();
+  });
 }
 
 /** Without a node and those below it; without a path, nothing is left. */
 export function withoutNodes(schemas: KeptSchemas, path: NodePath | undefined): KeptSchemas {
-  const next = new Map<string, ReadonlyMap<string | undefined, KeptTable>>();
-  if (path === undefined) return next;
-  const [schema, table, column] = path;
-  for (const [name, ofSchema] of schemas) {
-    if (name !== schema) next.set(name, ofSchema);
-    if (name !== schema || table === undefined) continue;
-    const tables = new Map(ofSchema);
-    const left = (column === undefined ? [] : (ofSchema.get(table) ?? [])).flatMap((nodes) => {
+  const [schema, table, column] = path ?? [];
+  return mapTables(schemas, (all, [inSchema, inTable]) => {
+    if ((schema !== undefined && inSchema !== schema) || (table !== undefined && inTable !== table)) return all;
+    if (column === undefined) return [];
+    return all.flatMap((nodes) => {
       const columns = nodes.columns?.filter((one) => one !== column);
-      return columns?.length === 0 ? [] : [columns === undefined ? nodes : { ...nodes, columns }];
+      return columns?.length === 0 ? [] : [{ ...nodes, ...defined({ columns }) }];
     });
-    if (left.length > 0) tables.set(table, left);
-    else tables.delete(table);
-    if (tables.size > 0) next.set(name, tables);
+  });
+}
+
+/** With other nodes in each table. Tables and schemas without nodes are left out. */
+function mapTables(
+  schemas: KeptSchemas,
+  nodesOf: (nodes: KeptTable, path: readonly [schema: string, table: string | undefined]) => KeptTable,
+): KeptSchemas {
+  const next = new Map<string, ReadonlyMap<string | undefined, KeptTable>>();
+  for (const [schema, ofSchema] of schemas) {
+    const tables = new Map([...ofSchema].map(([table, nodes]) => [table, nodesOf(nodes, [schema, table])] as const));
+    for (const [table, nodes] of tables) if (nodes.length === 0) tables.delete(table);
+    if (tables.size > 0) next.set(schema, tables);
   }
   return next;
 }
@@ -326,14 +317,9 @@ export function countKept(schemas: KeptSchemas = new Map()): number {
 }
 
 /** The number and the sum of hashes of names: it tells which one name was added or replaced, and takes no more space for more of them. */
-export function namesDigest(names: Iterable<string>): string {
-  let [count, sum] = [0, 0];
-  for (const name of names) {
-    count++;
-    sum = (sum + hashOf(name)) >>> 0;
-  }
-  return `${count.toString(36)}.${sum.toString(36)}`;
-}
+export const namesDigest = (names: readonly string[]): string => `${names.length.toString(36)}.${(sumOf(names) >>> 0).toString(36)}`;
+
+const sumOf = (names: readonly string[]): number => names.reduce((sum, name) => sum + hashOf(name), 0);
 
 /** FNV-1a. */
 function hashOf(text: string): number {
@@ -351,12 +337,9 @@ export function newNames(
 ): { readonly names: readonly string[]; readonly isExact: boolean } {
   if (digest === undefined) return { names: live, isExact: false };
   const [count = 0, sum = 0] = digest.split(".").map((part) => Number.parseInt(part, 36));
-  const [countNow = 0, sumNow = 0] = namesDigest(live)
-    .split(".")
-    .map((part) => Number.parseInt(part, 36));
-  const added = countNow - (count - gone.length);
-  const difference = (sumNow - sum + gone.reduce((all, name) => all + hashOf(name), 0)) >>> 0;
+  const added = live.length + gone.length - count;
+  const difference = (sumOf(live) + sumOf(gone) - sum) >>> 0;
   if (added === 0 && difference === 0) return { names: [], isExact: true };
   const found = added === 1 ? live.filter((name) => hashOf(name) === difference) : [];
-  return found.length > 0 ? { names: found, isExact: true } : { names: live, isExact: false };
+  return found.length === 1 ? { names: found, isExact: true } : { names: live, isExact: false };
 }

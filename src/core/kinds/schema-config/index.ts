@@ -3,7 +3,7 @@ import { newNodeChanges } from "../../base/model/changes.ts";
 import { blockedStep, unseenSteps, waitingStep } from "../../base/model/draft-steps.ts";
 import { isFailedCreation, readOr, type ServiceError } from "../../base/model/errors.ts";
 import { defined, type JsonObject } from "../../base/model/json/json.ts";
-import { type KeptBefore, keptNow } from "../../base/model/kept.ts";
+import { keptNow } from "../../base/model/kept.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
 import type { Manifest, Reference, SchemaConfigSpec } from "../../base/model/manifest.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
@@ -210,7 +210,7 @@ function keptOf(
   if (keeper === undefined) return {};
   const live = account.list(integrations).byId.get(liveId);
   const identity = [live?.name, live?.source?.name, live?.source?.type, live?.destination?.id].map((one) => one ?? "");
-  const isGivenUp = ({ path, as }: KeptBefore): boolean => obligations?.hasEnded(path, as) === true;
+  const isGivenUp = obligations?.hasEnded ?? (() => false);
   const among = namesBeside(tree, rules.columnDigests);
   const schemas = keptNow(before?.schemas, keeper.tables, { since: account.now, among, isGivenUp });
   return schemas.size === 0 && before === undefined ? {} : { kept: { id: liveId, identity, schemas } };

@@ -1,18 +1,23 @@
 // Obligations: what is stored of them comes back as it was, and only a decision ends one.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
+  isKeptAs,
   type KeepingNodes,
   type KeptSchemas,
+  type KeptTable,
   keptById,
   keptJson,
   keptNow,
   namesDigest,
   newNames,
+  withoutNodes,
   withoutPlanned,
 } from "../../../../src/core/base/model/kept.ts";
 
 const [monday, tuesday] = ["2026-11-02T08:00:00.000Z", "2026-11-03T08:00:00.000Z"];
 const hashed = (...columns: readonly string[]): KeepingNodes => ({ as: "hashed", by: "SchemaConfig/pii", isKept: true, columns });
+const disabled = (...columns: readonly string[]): KeepingNodes => ({ ...hashed(...columns), as: "disabled" });
+const off: KeepingNodes = { as: "disabled", by: "SchemaConfig/pii", isKept: true };
 const keeping = (...nodes: readonly KeepingNodes[]) => new Map([["public", new Map([["users", nodes]])]]);
 const stays = () => false;
 const identity = ["Shop", "shop-pg", "postgres", "d-12"];
@@ -43,20 +48,148 @@ test("what manifests give up is not kept any more, and nothing else is lost", ()
   const judged: unknown[] = [];
   const next = keptNow(first, keeping(), {
     since: tuesday,
-    isGivenUp(node) {
+    isGivenUp(...node) {
       judged.push(node);
-      return node.path[2] === "phone";
+      return node[0][2] === "phone";
     },
   });
   expect(judged).toEqual([
-    { path: ["public", "users", "email"], as: "hashed", isWanted: false },
-    { path: ["public", "users", "phone"], as: "hashed", isWanted: false },
+    [["public", "users", "email"], "hashed"],
+    [["public", "users", "phone"], "hashed"],
   ]);
   expect(inUsers(next)).toEqual([{ as: "hashed", by: "SchemaConfig/pii", since: monday, columns: ["email"] }]);
 });
 
+test("nothing is left of a table, a schema and an integration of which all is given up", () => {
+  const wanted = keeping({ ...hashed("email", "phone"), isKept: false });
+  for (const now of [keeping(), wanted]) expect(keptNow(first, now, { since: tuesday, isGivenUp: () => true })).toEqual(new Map());
+});
+
+describe("what is kept of a table that the records know, if manifests keep", () => {
+  const of = (more: Partial<KeptTable[number]> = {}): KeptTable[number] => ({
+    ...{ as: "hashed", by: "SchemaConfig/pii", since: monday, among: ["a", "b", "c"], columns: ["email", "phone"] },
+    ...more,
+  });
+  const itself: KeptTable = [
+    { as: "disabled", by: "SchemaConfig/pii", since: monday, among: ["a", "b"] },
+    of({ as: "disabled", columns: ["undefined"] }),
+  ];
+  const inUsersNow = (before: KeptTable, now: readonly KeepingNodes[], among: readonly string[] = ["a", "b", "c"]) =>
+    inUsers(
+      keptNow(new Map([["public", new Map([["users", before]])]]), keeping(...now), {
+        since: tuesday,
+        among: () => among,
+        isGivenUp: stays,
+      }),
+    );
+
+  test("the same: the same value", () => {
+    const before = [of()];
+    expect(inUsersNow(before, [hashed("email", "phone")], ["a", "b", "c"])).toBe(before);
+  });
+
+  test.each<[what: string, now: readonly KeepingNodes[], after: KeptTable, among?: readonly string[], before?: KeptTable]>([
+    ["the same, beside other names", [hashed("email", "phone")], [of({ among: ["a", "b", "d"] })], ["a", "b", "d"]],
+    ["it by another SchemaConfig", [{ ...hashed("email", "phone"), by: "SchemaConfig/gdpr" }], [of({ by: "SchemaConfig/gdpr" })]],
+    ["it in another way", [disabled("email", "phone")], [of({ as: "disabled", since: tuesday }), of()]],
+    ["one column less", [hashed("phone")], [of()]],
+    ["one column more", [hashed("email", "phone", "ssn")], [of(), of({ since: tuesday, columns: ["ssn"] })]],
+    ["another column in place of one", [hashed("city", "phone")], [of(), of({ since: tuesday, columns: ["city"] })]],
+    [
+      "another column that is readable",
+      [hashed("email", "phone"), { ...hashed("city"), isKept: false }],
+      [of(), of({ since: tuesday, columns: ["city"], isPlanned: true })],
+    ],
+    [
+      "the table and a column of it, beside other names",
+      [off, disabled("undefined")],
+      [
+        of({ as: "disabled", among: ["d"], columns: ["undefined"] }),
+        { as: "disabled", by: "SchemaConfig/pii", since: monday, among: ["d"] },
+      ],
+      ["d"],
+      itself,
+    ],
+    ["nothing any more", [], [of({ as: "disabled", columns: ["undefined"] }), ...itself.slice(0, 1)], ["d"], itself],
+  ])("%s", (_, now, after, among, before = [of()]) => {
+    expect(inUsersNow(before, now, among)).toEqual(after);
+  });
+});
+
+test("equal tables that are first seen share one value if the names beside them are the same", () => {
+  const nodes = [hashed("email"), disabled("ssn"), { ...hashed("phone"), isKept: false }];
+  const onlyEmail = [hashed("email")];
+  const [some, others] = [["a"], ["b"]];
+  const tables = new Map(["t", "u", "v"].map((name) => [name, nodes]));
+  const among = (schema: string, table: string | undefined) => (schema === "public" && table === "v" ? others : some);
+  const kept = keptNow(undefined, new Map([["public", tables]]), { since: monday, among, isGivenUp: stays }).get("public");
+  const facts = { by: "SchemaConfig/pii", since: monday, among: some };
+  expect(kept?.get("t")).toEqual([
+    { as: "disabled", columns: ["ssn"], ...facts },
+    { as: "hashed", columns: ["phone"], isPlanned: true, ...facts },
+    { as: "hashed", columns: ["email"], ...facts },
+  ]);
+  expect(kept?.get("u")).toBe(kept?.get("t"));
+  expect(kept?.get("v")?.map((one) => one.among)).toEqual([others, others, others]);
+  const email = ["t", "u"].map((name) => [name, onlyEmail] as const);
+  const only = keptNow(undefined, new Map([["public", new Map(email)]]), { since: monday, among: () => some, isGivenUp: stays }).get(
+    "public",
+  );
+  expect(only?.get("t")).toEqual([{ as: "hashed", columns: ["email"], ...facts }]);
+  expect(only?.get("u")).toBe(only?.get("t"));
+});
+
+test("what a run did not send is not kept, and what was kept before it stays", () => {
+  const now = keeping(hashed("email"), { ...hashed("phone"), isKept: false }, off);
+  const planned = keptNow(undefined, new Map([...now, ["crm", new Map([["users", [{ ...off, isKept: false }]]])]]), {
+    since: monday,
+    isGivenUp: stays,
+  });
+  expect(withoutPlanned(planned, () => false)).toEqual(
+    keptNow(undefined, keeping(hashed("email"), off), { since: monday, isGivenUp: stays }),
+  );
+  const sent = withoutPlanned(planned, (path, as) => path.join(".") === "crm.users" && as === "disabled");
+  expect(sent.get("crm")?.get("users")).toEqual([{ as: "disabled", by: "SchemaConfig/pii", since: monday }]);
+});
+
+test("a node is given up with those below it, and nothing of the same name elsewhere", () => {
+  const tables = new Map([
+    ["users", [hashed("email", "phone"), disabled("ssn"), off]],
+    ["logs", [off]],
+  ]);
+  const schemas = keptNow(undefined, new Map([...["public", "crm"].map((name) => [name, tables] as const)]), {
+    since: monday,
+    isGivenUp: stays,
+  });
+  const textOf = (left: KeptSchemas) =>
+    [...left].map(
+      ([schema, ofSchema]) =>
+        `${schema}: ${[...ofSchema].map(([table, all]) => `${table} ${all.map(({ columns }) => columns ?? "*").join(" ")}`).join("; ")}`,
+    );
+  const crm = "crm: users ssn email,phone *; logs *";
+  expect(textOf(schemas)).toEqual([crm.replace("crm", "public"), crm]);
+  expect(textOf(withoutNodes(schemas, ["public", "users", "email"]))).toEqual(["public: users ssn phone *; logs *", crm]);
+  expect(textOf(withoutNodes(schemas, ["public", "users", "ssn"]))).toEqual(["public: users email,phone *; logs *", crm]);
+  expect(textOf(withoutNodes(schemas, ["public", "users"]))).toEqual(["public: logs *", crm]);
+  expect(textOf(withoutNodes(schemas, ["public"]))).toEqual([crm]);
+  expect(textOf(withoutNodes(schemas, undefined))).toEqual([]);
+});
+
+test("a node is kept in one way, by its own name", () => {
+  const kept = keptNow(undefined, keeping(hashed("email"), off), { since: monday, isGivenUp: stays });
+  expect(isKeptAs(kept, ["public", "users", "email"], "hashed")).toBe(true);
+  expect(isKeptAs(kept, ["public", "users"], "disabled")).toBe(true);
+  for (const [path, as] of [
+    [["public", "users", "email"], "disabled"],
+    [["public", "users", "phone"], "hashed"],
+    [["public", "users"], "hashed"],
+    [["crm", "users", "email"], "hashed"],
+  ] as const)
+    expect(isKeptAs(kept, path, as)).toBe(false);
+  expect(isKeptAs(undefined, ["public"], "disabled")).toBe(false);
+});
+
 test("a table and a schema can be kept themselves, and their names can be anything", () => {
-  const off: KeepingNodes = { as: "disabled", by: "SchemaConfig/pii", isKept: true };
   const names = new Map([
     [
       "__proto__",
@@ -98,15 +231,31 @@ test("equal tables are stored once, and so are integrations of which the same is
 test("each table of a schema has its own nodes, and those at the end with the same ones share a number", () => {
   const [email, phone] = [[hashed("email")], [hashed("phone")]];
   const tables = new Map([
-    ["a", email],
-    ["b", phone],
-    ["c", email],
+    ["a", phone],
+    ["b", email],
+    ["c", phone],
     ["d", email],
+    ["e", email],
   ]);
   const kept = keptNow(undefined, new Map([["public", tables]]), { since: monday, isGivenUp: stays });
   const json = keptJson(new Map([["8f1c", of(kept)]]));
-  expect(json.integrations[0]?.schemas).toEqual({ public: { names: ["0a", "0b", "0c", "0d"], nodes: [0, 1, 0] } });
+  expect(json.integrations[0]?.schemas).toEqual({ public: { names: ["0a", "0b", "0c", "0d", "0e"], nodes: [0, 1, 0, 1] } });
   expect(keptById(json).get("8f1c")).toEqual(of(kept));
+});
+
+test("equal content gives equal JSON in whatever order it was found, and names are stored without what the one before has", () => {
+  const long = "o".repeat(34);
+  const names = ["orders_2025", undefined, `${long}abd`, "orders_2026", `${long}ab`, `${long}abc`, "orders"];
+  const json = ([...schemas]: readonly string[], [...tables]: readonly (string | undefined)[]) => {
+    const ofSchema = new Map(tables.map((name) => [name, [off]]));
+    const kept = keptNow(undefined, new Map(schemas.map((name) => [name, ofSchema])), { since: monday, isGivenUp: stays });
+    const found = keptJson(new Map([["8f1c", of(kept)]]));
+    expect(keptById(found).get("8f1c")).toEqual(of(kept));
+    return found;
+  };
+  const found = json(["crm", "public"], names);
+  expect(JSON.stringify(json(["public", "crm"], names.toReversed()))).toBe(JSON.stringify(found));
+  expect(found.integrations[0]?.schemas["crm"]?.names).toEqual([`0${long}ab`, "zbc", "zbd", "1rders", "6_2025", "a6"]);
 });
 
 test("a digest of names tells which one is new, and otherwise which ones may be", () => {
@@ -116,5 +265,19 @@ test("a digest of names tells which one is new, and otherwise which ones may be"
   expect(found("note", "contact", "id")).toEqual({ names: ["contact"], isExact: true });
   expect(found("id", "email", "note", "phone")).toEqual({ names: ["phone"], isExact: true });
   expect(found("id", "contact", "phone")).toEqual({ names: ["id", "contact", "phone"], isExact: false });
+  // Another column is gone, too.
+  expect(found("id", "contact")).toEqual({ names: ["id", "contact"], isExact: false });
   expect(newNames(undefined, { live: ["id"], gone: [] })).toEqual({ names: ["id"], isExact: false });
+  const many = Array.from({ length: 40 }, (_, at) => `c${at}`);
+  expect(newNames(namesDigest(many), { live: [...many, "phone"], gone: [] })).toEqual({ names: ["phone"], isExact: true });
+});
+
+// Hashes that collide, and one of 0.
+test.each([
+  [["id"], ["id", "pmzcadm_"], { names: ["pmzcadm_"], isExact: true }],
+  [["liquid"], ["liquid", "costarring"], { names: ["liquid", "costarring"], isExact: false }],
+  [["id"], ["id", "pmzcadm_", "fxdsatwp"], { names: ["id", "pmzcadm_", "fxdsatwp"], isExact: false }],
+  [["id"], ["id", "contact", "pmzcadm_"], { names: ["id", "contact", "pmzcadm_"], isExact: false }],
+])("a digest of %j hides nothing of %j", (before, live, found) => {
+  expect(newNames(namesDigest(before), { live, gone: [] })).toEqual(found);
 });
