@@ -331,6 +331,18 @@ export const known: readonly [Story][] = [
       steps: [{ event: "a manifest gives the phone up", run: "apply", id: "a1", schema: "public" }],
     },
   ],
+  // While an apply runs, the service does not show the tables of the schema that has replaced another one.
+  [
+    {
+      ...{ form: "tables", selector: "all", hasTag: false, isObserved: false },
+      steps: [
+        { event: "a schema shows no tables, or a table no columns", run: "nothing", id: "a1", schema: "public" },
+        { event: "the schema is renamed", run: "apply", id: "a1", schema: "public" },
+        { event: "the service is well again", run: "nothing", id: "a1", schema: "public" },
+        { event: "somebody makes a column readable", run: "plan", id: "a1", schema: "public" },
+      ],
+    },
+  ],
 ];
 
 const lifeOf = (runs: readonly string[]): fc.Arbitrary<Story> =>

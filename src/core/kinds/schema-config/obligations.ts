@@ -2,7 +2,7 @@ import type { Address } from "../../base/model/address.ts";
 import { byHandStep } from "../../base/model/draft-steps.ts";
 import { own } from "../../base/model/json/json.ts";
 import { type KeptIntegration, type KeptTable, namesDigest, newNames } from "../../base/model/kept.ts";
-import type { LiveSchemas, LiveTable } from "../../base/model/live.ts";
+import type { LiveSchemas } from "../../base/model/live.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
 import { type NodePath, nodePath, nodePointer } from "../../base/model/nodes.ts";
 import type { DraftStep } from "../../base/model/plan.ts";
@@ -44,9 +44,9 @@ export function obligationsOf(unit: SchemaConfigUnit, input: Input): Obligations
   const gone: string[] = [];
   const judge = judgeOf(unit, input);
   const say = (path: NodePath, nodes: KeptNodes, instruction: string): void => {
-    const actual = path.length === 3 ? nodesAt(tree, path).column?.[keyOf(nodes)] : undefined;
     // A column that was kept hashed and disabled is one finding.
     if (byNode.has(nodePointer(path))) return;
+    const actual = nodesAt(tree, path).column?.[keyOf(nodes)];
     const step = byHandStep({
       address,
       path: nodePointer(path, keyOf(nodes)),
@@ -59,29 +59,29 @@ export function obligationsOf(unit: SchemaConfigUnit, input: Input): Obligations
     });
     byNode.set(nodePointer(path), step);
   };
-  for (const [schema, ofSchema] of before.schemas) {
-    const liveSchema = own(tree, schema);
-    if (liveSchema !== undefined && !isEnabled(liveSchema)) continue;
-    for (const [table, ofTable] of ofSchema) {
-      const liveTable = table === undefined ? undefined : own(liveSchema?.tables, table);
-      if (liveTable !== undefined && !isEnabled(liveTable)) continue;
-      for (const nodes of ofTable)
-        for (const column of nodes.columns ?? [undefined]) {
-          const path = nodePath(schema, table, column);
-          const state = judge(path, nodes);
-          if (state === "ended" || state === "gone") ended.add(keyIn(path, nodes.as));
-          if (state === "gone") gone.push(nodeText(path));
-          if (typeof state === "object") say(path, nodes, state.instruction);
-        }
-    }
+  for (const [path, nodes] of notDisabled(before, tree)) {
+    const state = judge(path, nodes);
+    if (state === "ended" || state === "gone") ended.add(keyIn(path, nodes.as));
+    if (state === "gone") gone.push(nodeText(path));
+    if (typeof state === "object") say(path, nodes, state.instruction);
   }
   const names = account.list(integrations).byId.get(unit.liveId)?.name ?? unit.name;
   const message = `${andMore(gone, "node", { shown: 10 })} of ${names} ${gone.length === 1 ? "is" : "are"} gone, and nothing new beside ${gone.length === 1 ? "it" : "them"} is readable. The next apply forgets that ${gone.length === 1 ? "it was" : "they were"} kept hashed or disabled.`;
   return {
     steps: [...byNode.values()],
-    problems: gone.length === 0 ? [] : [{ address, code: "I_KEPT_GONE", severity: "info", message }],
+    problems: gone.length === 0 ? [] : [{ code: "I_KEPT_GONE", severity: "info", message }],
     hasEnded: (path, as) => ended.has(keyIn(path, as)),
   };
+}
+
+/** The kept nodes that are in no disabled schema or table: there, all of them hold. */
+function* notDisabled({ schemas }: KeptIntegration, tree: LiveSchemas): Generator<readonly [NodePath, KeptNodes]> {
+  for (const [schema, tables] of schemas)
+    for (const [table, all] of tables) {
+      const live = nodesAt(tree, nodePath(schema, table, undefined));
+      if ([live.schema, live.table].some((node) => node !== undefined && !isEnabled(node))) continue;
+      for (const nodes of all) for (const column of nodes.columns ?? [undefined]) yield [nodePath(schema, table, column), nodes];
+    }
 }
 
 const keyIn = (path: NodePath, as: KeptNodes["as"]): string => nodePointer(path, as);
@@ -92,13 +92,15 @@ const keyOf = ({ as }: KeptNodes): "hashed" | "enabled" => (as === "hashed" ? "h
 type State = "held" | "ended" | "gone" | { readonly instruction: string };
 
 function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (path: NodePath, nodes: KeptNodes) => State {
-  const { address, liveId, rules } = unit;
+  const { address, liveId } = unit;
   const { base } = account;
   // Schemas at the base are of this kind.
   const atBase = base?.isNow === true ? unit : (base?.schemas(liveId) as SchemaConfigUnit | undefined);
-  const replacements = replacementsIn(rules, { tree, before });
+  const keeps = keepingOf(unit, { tree, account });
+  const replacements = replacementsIn(keeps, { tree, before });
+  const decisions = [unit, atBase].map((of) => of && decisionsOf(of, { tree, account }));
   const isGivenUp = (path: NodePath, nodes: KeptNodes): boolean => {
-    const [is, was] = [rules, atBase?.rules].map((of) => decisionOf(of, tree, { path, key: keyOf(nodes) }));
+    const [is, was] = decisions.map((decisionOf) => decisionOf?.(path, keyOf(nodes)));
     return is !== "kept" && (was === "kept" || (is === "open" && was !== "open"));
   };
   const hasLeft = (by: Address): boolean => {
@@ -109,10 +111,9 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
   return (path, nodes) => {
     const pointer = nodePointer(path, keyOf(nodes));
     if (account.ignored(address, pointer)) return "ended";
-    const { schema, table, column } = nodesAt(tree, path);
     const what = `${nodes.as} since ${nodes.since.slice(0, 10)}`;
-    const node = path.length === 1 ? schema : path.length === 2 ? table : column;
-    const unshown = unshownAbove(path, { schema, table });
+    const node = nodeAt(tree, path);
+    const unshown = unshownAbove(tree, path);
     if (unshown !== undefined)
       return isGivenUp(path, nodes)
         ? "ended"
@@ -121,7 +122,7 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
           };
     if (node !== undefined) {
       // The selector's own finding counts its columns.
-      if (keepsByManifests(rules, tree, path) || hasLeft(nodes.by)) return "held";
+      if (keeps(path) || hasLeft(nodes.by)) return "held";
       if (isGivenUp(path, nodes)) return "ended";
       if (!isReadable(node)) return "held";
       return {
@@ -133,40 +134,49 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
     if (names.length === 0) return "gone";
     const [goneAt, it] = above.length === path.length ? [nodeText(path), ""] : [nodeText(above), `, and with it ${nodeText(path)}`];
     const found = isExact
-      ? `${andMore(names, "name", { shown: 5 })} ${names.length === 1 ? "is" : "are"} new and readable`
+      ? `${names[0]} is new and readable`
       : `${names.length === 1 ? `${names[0]} may have replaced it and is` : `one of ${andMore(names, "name", { shown: 5 })} may have replaced it; they are`} readable`;
     return { instruction: `${goneAt} is gone${it} (${what}), and ${found}. Add a rule for what is new, or give it up:` };
   };
 }
 
+function nodeAt(tree: LiveSchemas, path: NodePath) {
+  const { schema, table, column } = nodesAt(tree, path);
+  return [schema, table, column][path.length - 1];
+}
+
 /** The tables or columns of a live node above this one, if the service shows none of them: then they are not gone. */
-function unshownAbove(path: NodePath, { schema, table }: Pick<ReturnType<typeof nodesAt>, "schema" | "table">): string | undefined {
+function unshownAbove(tree: LiveSchemas, path: NodePath): string | undefined {
+  const { schema, table } = nodesAt(tree, path);
   if (path.length > 1 && schema !== undefined && Object.keys(schema.tables).length === 0) return `tables of ${path[0]}`;
   return path.length > 2 && table !== undefined && table.columns === undefined ? `columns of ${nodeText(path.slice(0, 2))}` : undefined;
 }
 
-/** Whether manifests keep the node, or a node above it. It need not be live. */
-function keepsByManifests(rules: SchemaConfigUnit["rules"] | undefined, tree: LiveSchemas, [schema, table, column]: NodePath): boolean {
-  if (rules === undefined) return false;
-  const isOff = (path: NodePath): boolean => managedEnabled(managedAt(rules, tree, path)) === false;
-  if (isOff([schema])) return true;
-  if (table === undefined) return false;
-  if (isOff([schema, table])) return true;
-  if (column === undefined) return false;
-  const { enabled, hashed } = managedAt(rules, tree, [schema, table, column]).resolution;
-  return enabled === false || hashed === true;
+type Keeps = (path: NodePath) => boolean;
+
+/** Whether manifests keep a node, or a node above it, by a value that the config does not ignore. It need not be live. */
+function keepingOf({ rules, address }: SchemaConfigUnit, { tree, account }: Pick<Input, "tree" | "account">): Keeps {
+  const keeps: Keeps = (path) => {
+    const managed = managedAt(rules, tree, path);
+    const isSet = { hashed: managed.resolution.hashed === true, enabled: managedEnabled(managed) === false };
+    if ((["hashed", "enabled"] as const).some((key) => isSet[key] && !account.ignored(address, nodePointer(path, key)))) return true;
+    const [schema, table, column] = path;
+    return table !== undefined && keeps(column === undefined ? [schema] : [schema, table]);
+  };
+  return keeps;
 }
 
 /** What manifests say of the field of a node: that it stays unreadable, or that it is readable. */
-function decisionOf(
-  rules: SchemaConfigUnit["rules"] | undefined,
-  tree: LiveSchemas,
-  { path, key }: { readonly path: NodePath; readonly key: "hashed" | "enabled" },
-): "kept" | "open" | undefined {
-  if (rules === undefined) return undefined;
-  if (keepsByManifests(rules, tree, path)) return "kept";
-  const managed = managedAt(rules, tree, path);
-  return (key === "hashed" ? managed.resolution.hashed === false : managedEnabled(managed) === true) ? "open" : undefined;
+function decisionsOf(
+  unit: SchemaConfigUnit,
+  of: Pick<Input, "tree" | "account">,
+): (path: NodePath, key: "hashed" | "enabled") => "kept" | "open" | undefined {
+  const keeps = keepingOf(unit, of);
+  return (path, key) => {
+    if (keeps(path)) return "kept";
+    const managed = managedAt(unit.rules, of.tree, path);
+    return (key === "hashed" ? managed.resolution.hashed === false : managedEnabled(managed) === true) ? "open" : undefined;
+  };
 }
 
 interface Replacements {
@@ -178,12 +188,13 @@ interface Replacements {
 
 /** What is new and readable beside the uppermost node of a path that is gone. */
 function replacementsIn(
-  rules: SchemaConfigUnit["rules"] | undefined,
+  keeps: Keeps,
   { tree, before }: Pick<Input, "tree" | "before">,
 ): (path: NodePath, nodes: KeptNodes) => Replacements {
   const known = new Map<string, Pick<Replacements, "names" | "isExact">>();
-  return ([schema, table, column], { among }) => {
-    const { schema: liveSchema, table: liveTable } = nodesAt(tree, table === undefined ? [schema] : [schema, table]);
+  return (path, { among }) => {
+    const [schema, table, column] = path;
+    const { schema: liveSchema, table: liveTable } = nodesAt(tree, path);
     const ofSchema = before.schemas.get(schema);
     const [above, live, kept]: readonly [NodePath, Readonly<Record<string, unknown>>, Iterable<string | undefined>] =
       liveSchema === undefined || table === undefined
@@ -205,27 +216,21 @@ function replacementsIn(
             above.length === 3 ? name : undefined,
           ),
         );
-      return { names: beside.filter((path) => hasReadable(rules, tree, path)).map(nodeText), isExact };
+      return { names: beside.filter((path) => hasReadable(keeps, tree, path)).map(nodeText), isExact };
     });
     return { ...found, above };
   };
 }
 
-/** Whether data of the node is readable, and no manifest keeps it from being so. */
-function hasReadable(rules: SchemaConfigUnit["rules"] | undefined, tree: LiveSchemas, path: NodePath): boolean {
-  const [schema, table, column] = path;
-  const live = nodesAt(tree, path);
-  if (live.schema === undefined || !isEnabled(live.schema)) return false;
-  const isOpen = (at: NodePath): boolean => !keepsByManifests(rules, tree, at);
-  const inTable = (name: string, one: LiveTable): boolean =>
-    isEnabled(one) &&
-    (one.columns === undefined
-      ? isOpen([schema, name])
-      : Object.entries(one.columns).some(([of, value]) => isReadable(value) && isOpen([schema, name, of])));
-  if (table === undefined) return Object.entries(live.schema.tables).some(([name, one]) => inTable(name, one));
-  if (live.table === undefined || !isEnabled(live.table)) return false;
-  if (column === undefined) return inTable(table, live.table);
-  return live.column !== undefined && isReadable(live.column) && isOpen(path);
+/** Whether data of a node in enabled ones is readable, and no manifest keeps it. What the service does not show may be readable. */
+function hasReadable(keeps: Keeps, tree: LiveSchemas, path: NodePath): boolean {
+  const node = nodeAt(tree, path);
+  if (node === undefined || !isReadable(node)) return false;
+  const [schema, table] = path;
+  const below = Object.keys(("tables" in node ? node.tables : "columns" in node ? node.columns : undefined) ?? {});
+  return below.length === 0
+    ? !keeps(path)
+    : below.some((name) => hasReadable(keeps, tree, table === undefined ? [schema, name] : [schema, table, name]));
 }
 
 /** The digests of the names beside the nodes of a table. The same value for tables with the same names. */
@@ -266,21 +271,12 @@ function columnsDigest(names: readonly string[], known: RuleCache["columnDigests
 /** What is readable of an integration that was created in place of another: the kept nodes by name, and what is new beside those that it lacks. */
 export function readableElsewhere(before: KeptIntegration, tree: LiveSchemas): readonly string[] {
   const found = new Set<string>();
-  const replacements = replacementsIn(undefined, { tree, before });
-  for (const [schema, tables] of before.schemas)
-    for (const [table, all] of tables)
-      for (const nodes of all)
-        for (const column of nodes.columns ?? [undefined]) {
-          const path = nodePath(schema, table, column);
-          const live = nodesAt(tree, path);
-          const node = path.length === 1 ? live.schema : path.length === 2 ? live.table : live.column;
-          // What the service does not show may be readable.
-          const isUnknown = unshownAbove(path, live) !== undefined;
-          if (node === undefined && !isUnknown) for (const name of replacements(path, nodes).names) found.add(name);
-          const at = [live.schema, ...(table === undefined ? [] : [live.table])];
-          const isOpen = at.every((node) => (node === undefined ? isUnknown : isEnabled(node)));
-          const isShut = column !== undefined && !isUnknown && (live.column === undefined || !isReadable(live.column));
-          if (isOpen && !isShut) found.add(nodeText(path));
-        }
+  const replacements = replacementsIn(() => false, { tree, before });
+  for (const [path, nodes] of notDisabled(before, tree)) {
+    const node = nodeAt(tree, path);
+    if (node === undefined) for (const name of replacements(path, nodes).names) found.add(name);
+    // What the service does not show may be readable.
+    if (unshownAbove(tree, path) !== undefined || (node !== undefined && isReadable(node))) found.add(nodeText(path));
+  }
   return [...found];
 }

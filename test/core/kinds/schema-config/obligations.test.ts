@@ -7,7 +7,7 @@ import type { SchemaConfigSpec } from "../../../../src/core/base/model/manifest.
 import type { NodePath } from "../../../../src/core/base/model/nodes.ts";
 import type { Account } from "../../../../src/core/kinds/kind.ts";
 import { schemaConfig } from "../../../../src/core/kinds/schema-config/index.ts";
-import { obligationsOf, readableElsewhere } from "../../../../src/core/kinds/schema-config/obligations.ts";
+import { namesBeside, obligationsOf, readableElsewhere } from "../../../../src/core/kinds/schema-config/obligations.ts";
 import type { SchemaConfigUnit } from "../../../../src/core/kinds/schema-config/units.ts";
 import { withIdentities } from "../../../../src/core/kinds/select.ts";
 import { inLists } from "../../../support/steps.ts";
@@ -70,13 +70,20 @@ interface Change {
   /** Those of the base; "same": those of now. Absent: no base is known. */
   readonly base?: NonNullable<SchemaConfigSpec["rules"]> | "same" | "none";
   readonly view?: Partial<Account>;
+  /** What is kept of the table `users`. */
+  readonly kept?: KeptTable;
 }
 
-function judged({ live: tree = live, rules: now = rules, base, view = {} }: Change) {
+const keptOf = (tables: Readonly<Record<string, KeptTable>>): KeptIntegration => ({
+  ...before,
+  schemas: new Map([["public", new Map(Object.entries(tables))]]),
+});
+
+function judged({ live: tree = live, rules: now = rules, base, view = {}, kept }: Change) {
   const atBase =
     base === undefined ? undefined : { isNow: base === "same", schemas: () => (typeof base === "string" ? undefined : unitOf(base).unit) };
   const { unit, account } = unitOf(now, { base: atBase, ...view });
-  const found = inLists(obligationsOf(unit, { tree, account, before }));
+  const found = inLists(obligationsOf(unit, { tree, account, before: kept === undefined ? before : keptOf({ users: kept }) }));
   const all: readonly [NodePath, "hashed" | "disabled"][] = [
     [["public", "users", "email"], "hashed"],
     [["public", "users", "phone"], "hashed"],
@@ -88,7 +95,7 @@ function judged({ live: tree = live, rules: now = rules, base, view = {} }: Chan
     said: found.byHand.map(({ path, instruction }) => `${path}: ${instruction}`),
     ended: all.filter(([path, as]) => found.hasEnded(path, as)).map(([path]) => path.join(".")),
     notes: found.problems.map(({ code }) => code),
-    commands: found.byHand.map(({ command }) => command),
+    commands: found.byHand.flatMap(({ command, obligation }) => (obligation === true ? [command] : [])),
   };
 }
 
@@ -105,6 +112,22 @@ describe("an obligation", () => {
       ["everything is kept", {}],
       ["a rule is gone, and the account still keeps it", { rules: noPhone }],
       ["the manifests still keep it: the plan sends it again", { live: readablePhone }],
+      [
+        "the manifests still keep everything, of which the account shows nothing",
+        {
+          live: {
+            public: schema({
+              users: table({ id: column(), email: column(), phone: column(), ssn: column() }),
+              logs: table({ ip: column() }),
+            }),
+            old: schema({ all: table({ x: column() }) }),
+          },
+        },
+      ],
+      ...(["table", "schema"] as const).map((level) => [
+        `the manifests disable its ${level}: the plan sends it`,
+        { live: readablePhone, rules: [...noPhone, off({ [level]: level === "table" ? "users" : "public" })] },
+      ]),
       ["it is disabled in place of hashed", { live: users({ phone: column({ enabled: false }) }), rules: noPhone }],
       [
         "its table is disabled",
@@ -166,6 +189,72 @@ describe("an obligation", () => {
       [/users\.phone is gone \(hashed since 2026-11-02\), and public\.users\.mobile is new and readable/u],
     ],
     [
+      "a column has another name, and the base has the same rule",
+      { live: users({ phone: undefined, mobile: column() }), base: rules },
+      [/users\.mobile is new and readable/u],
+    ],
+    [
+      "a table shows no columns, and the base has the same rules",
+      { live: { ...live, public: schema({ users: table(undefined), logs }) }, base: rules },
+      [/public\.users\.email is still unreadable/u, /phone/u, /ssn/u],
+    ],
+    [
+      "the manifests say that it is readable, as they did at the base",
+      { live: readablePhone, rules: [...noPhone, open("phone")], base: "same" },
+      [/users\.phone is readable/u],
+    ],
+    [
+      "the integration has another name, and the SchemaConfig still selects it",
+      {
+        live: readablePhone,
+        rules: noPhone,
+        kept: [nodes("hashed", { by: "SchemaConfig/shops", columns: ["phone"] })],
+        view: { covered: new Map([["SchemaConfig/shops", new Map([["shop", "store"]])]]) },
+      },
+      [/users\.phone is readable/u],
+    ],
+    ...(
+      [
+        ["the value that disables its table", off({ table: "users" }), "/schemas/public/tables/users/enabled"],
+        ["the value that disables it", off({ column: "phone" }), "/schemas/public/tables/users/columns/phone/enabled"],
+      ] as const
+    ).map(([what, rule, pointer]): [string, Change, readonly RegExp[]] => [
+      `the config ignores ${what}`,
+      { live: readablePhone, rules: [...noPhone, rule], view: { ignored: (_, path) => path === pointer } },
+      [/users\.phone is readable/u],
+    ]),
+    [
+      "a schema without tables and a table without columns are enabled",
+      { live: { public: schema({ users: table(columns), logs: table(undefined) }), old: schema({}) }, rules: rules.slice(0, 2) },
+      [/public\.logs is readable/u, /old is readable/u],
+    ],
+    [
+      "one of the new ones is readable",
+      { live: users({ id: hashed, phone: undefined, mobile: column(), fax: hashed }) },
+      [/users\.phone is gone .*public\.users\.mobile may have replaced it and is readable/u],
+    ],
+    [
+      "several are new, and one that was kept is readable",
+      { live: users({ email: column(), phone: undefined, mobile: column(), fax: hashed }), rules: [hash("phone"), ...rules.slice(1)] },
+      [/users\.email is readable/u, /one of public\.users\.id, public\.users\.mobile may/u],
+    ],
+    [
+      "the new one was kept since",
+      {
+        live: users({ phone: undefined, mobile: column() }),
+        kept: [nodes("hashed", { columns: ["phone"], among: among.column }), nodes("hashed", { columns: ["mobile"] })],
+      },
+      [/users\.phone is gone .*users\.mobile is new and readable/u, /users\.mobile is readable/u],
+    ],
+    [
+      "two are gone, and of one it is not known what was beside it",
+      {
+        live: users({ email: undefined, phone: undefined, mobile: column() }),
+        kept: [nodes("hashed", { columns: ["email"] }), nodes("hashed", { columns: ["phone"], among: among.column })],
+      },
+      [/users\.email is gone .*one of public\.users\.id, public\.users\.mobile may/u, /users\.phone is gone .*mobile is new/u],
+    ],
+    [
       "several are new",
       { live: users({ phone: undefined, mobile: column(), fax: column({ hashed: true }) }) },
       [/one of public\.users\.id, public\.users\.mobile may have replaced it; they are readable/u],
@@ -191,6 +280,11 @@ describe("an obligation", () => {
       [/shows no tables of public, so it is not known whether public\.users\.email/u, /phone/u, /ssn/u, /public\.logs/u],
     ],
     [
+      "a schema is gone, and the new one shows no tables",
+      { live: { public: live["public"] ?? schema({}), fresh: schema({}) } },
+      [/old is gone \(disabled since 2026-11-02\), and fresh is new and readable/u],
+    ],
+    [
       "a schema is gone, and the new one has a table of unknown columns",
       { live: { public: live["public"] ?? schema({}), fresh: schema({ all: table(undefined) }) } },
       [/^\/schemas\/old\/enabled: old is gone \(disabled since 2026-11-02\), and fresh is new and readable/u],
@@ -200,6 +294,7 @@ describe("an obligation", () => {
     expect(found.said).toHaveLength(said.length);
     for (const [at, pattern] of said.entries()) expect(found.said[at]).toMatch(pattern);
     expect(found.ended).toEqual([]);
+    expect(found.commands).toHaveLength(said.length);
     for (const command of found.commands) expect(command).toMatch(/^dimsync resolve Schemas\/shop [\w.]+ --reason REASON$/u);
   });
 
@@ -223,6 +318,17 @@ describe("an obligation", () => {
         base: rules,
       },
       ["public.logs"],
+    ],
+    [
+      "a manifest enables a table and a schema, without a base",
+      {
+        live: {
+          public: schema({ users: table(columns), logs: table({ ip: column() }) }),
+          old: schema({ all: table({ x: column() }) }),
+        },
+        rules: [...rules.slice(0, 2), ...[{ table: "logs" }, { schema: "old" }].map((match) => ({ match, set: { enabled: true } }))],
+      },
+      ["public.logs", "old"],
     ],
     [
       "the config ignores it",
@@ -264,6 +370,12 @@ describe("an obligation", () => {
       ["public.logs"],
       ["I_KEPT_GONE"],
     ],
+    [
+      "a schema is gone, and the new one is disabled",
+      { live: { public: live["public"] ?? schema({}), fresh: old } },
+      ["old"],
+      ["I_KEPT_GONE"],
+    ],
     ...(
       [
         ["nothing but a disabled table", { all: logs }],
@@ -302,7 +414,29 @@ describe("an obligation", () => {
     ],
   ])("that ends unseen has a note: %#", (tree, said) => {
     const { unit, account } = unitOf(rules);
-    expect(obligationsOf(unit, { tree, account, before }).problems.map(({ message }) => message)).toEqual([expect.stringMatching(said)]);
+    // Also if the list has no entry of it that can be read.
+    for (const { list } of [account, accountViewOf([], [])]) {
+      const { problems } = obligationsOf(unit, { tree, account: { ...account, list }, before });
+      expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(said)]);
+    }
+  });
+
+  test("depends on what is new in its own table", () => {
+    const kept = [nodes("hashed", { columns: ["phone"], among: among.column })];
+    const { unit, account } = unitOf(rules);
+    const [renamed, dropped] = [users({ phone: undefined, mobile: column() }), users({ phone: undefined })].map(
+      (tree) => tree["public"]?.tables["users"] ?? table({}),
+    );
+    const tree = {
+      public: schema({ ...(renamed && { users: renamed }), ...(dropped && { people: dropped }) }),
+      crm: schema({ ...(dropped && { users: dropped }) }),
+    };
+    const { schemas } = keptOf({ users: kept, people: kept });
+    const all = { ...before, schemas: new Map([...schemas, ["crm", new Map([["users", kept]])] as const]) };
+    const found = obligationsOf(unit, { tree, account, before: all });
+    expect(inLists(found).byHand.map(({ path }) => path)).toEqual(["/schemas/public/tables/users/columns/phone/hashed"]);
+    expect(found.hasEnded(["public", "people", "phone"], "hashed")).toBe(true);
+    expect(found.hasEnded(["crm", "users", "phone"], "hashed")).toBe(true);
   });
 
   test("one column that was kept hashed and disabled is one finding", () => {
@@ -327,6 +461,15 @@ test.each<[what: string, tree: LiveSchemas, readable: readonly string[]]>([
   ],
   ["a column has another name", users({ phone: undefined, mobile: column() }), ["public.users.mobile"]],
   ["a column is gone", users({ phone: undefined }), []],
+  ["a column is new beside those that are kept", users({ mobile: column() }), []],
+  ...[
+    schema({ users: table({ x: column() }, { enabled: false }), logs }),
+    schema({ users: table({ x: column() }) }, { enabled: false }),
+  ].map((disabled): [string, LiveSchemas, readonly string[]] => [
+    "columns have other names in what is disabled",
+    { ...live, public: disabled },
+    [],
+  ]),
   [
     "the columns are not shown",
     { ...live, public: schema({ users: table(undefined), logs }) },
@@ -335,4 +478,17 @@ test.each<[what: string, tree: LiveSchemas, readable: readonly string[]]>([
   ["a table has another name", { ...live, public: schema({ people: table(columns), logs }) }, ["public.people"]],
 ])("of an integration in place of another: %s", (_, tree, readable) => {
   expect([...readableElsewhere(before, tree)].sort()).toEqual(readable);
+});
+
+test("the digests beside a table are those of its own names, and tables with the same names share them", () => {
+  const [one, other] = [table({ id: column(), a: column() }), table({ id: column(), b: column() })];
+  const tree = { public: schema({ t: one, u: other, v: one, w: table(undefined) }), old };
+  const beside = namesBeside(tree, new Map());
+  const above = [namesDigest(["public", "old"]), namesDigest(["t", "u", "v", "w"])];
+  expect(beside("public", "t")).toEqual([...above, namesDigest(["id", "a"])]);
+  expect(beside("public", "u")).toEqual([...above, namesDigest(["id", "b"])]);
+  expect(beside("public", "v")).toBe(beside("public", "t"));
+  expect(beside("public", "w")).toEqual(above);
+  expect(beside("old", undefined)).toEqual(above.slice(0, 1));
+  expect(beside("gone", "t")).toEqual([...above.slice(0, 1), namesDigest([])]);
 });
