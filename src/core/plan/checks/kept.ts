@@ -71,7 +71,7 @@ async function ofOrphan(id: string, kept: KeptIntegration, { account, reads }: I
     const readable = await readableOf(live);
     return readable?.length === 0 ? undefined : finding(id, kept, { account, live, said: unselected(live, kept, readable) });
   }
-  const twin = twinOf(id, kept, account);
+  const twin = twinOf(kept, account);
   const nodes = counted(countKept(kept.schemas), "node");
   if (twin === undefined)
     return finding(id, kept, {
@@ -130,9 +130,7 @@ function finding(id: string, { identity: [before] }: KeptIntegration, { account,
 const ended = (id: string, kept: KeptIntegration): DiffResult => ({ ...emptyDiff, kept: { ...kept, id, schemas: new Map() } });
 
 /** The integration that was created in its place: one that nothing is known of, if there is one. */
-function twinOf(id: string, { identity: [, ...of] }: KeptIntegration, { list, kept }: Account): LiveIntegration | undefined {
-  const alike = list(integrations).items.filter(
-    ({ id: other, source, destination }) => other !== id && sameJson([source?.name, source?.type, destination?.id], of),
-  );
+function twinOf({ identity: [, ...of] }: KeptIntegration, { list, kept }: Account): LiveIntegration | undefined {
+  const alike = list(integrations).items.filter(({ source, destination }) => sameJson([source?.name, source?.type, destination?.id], of));
   return alike.find((other) => !kept.has(other.id)) ?? alike[0];
 }
