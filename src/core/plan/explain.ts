@@ -27,7 +27,7 @@ import {
   wholeSchemas,
   withColumns,
 } from "../kinds/index.ts";
-import { observeAccount } from "./observe.ts";
+import { observeAccount } from "./observe-account.ts";
 import { columnBudget } from "./reads/cached-reads.ts";
 import type { Run } from "./run.ts";
 import { ignoring } from "./scope.ts";

@@ -6,7 +6,6 @@ export { type Explained, explainNode } from "./explain.ts";
 export { ignoredFileProblems, leftOutProblems } from "./left-out.ts";
 export type { BaseProject } from "./loosened/entry.ts";
 export { loosenedInFiles } from "./loosened/files.ts";
-export { creationFailed } from "./observe.ts";
 export { plan } from "./pipeline.ts";
 export {
   type AuditEntries,
@@ -18,6 +17,7 @@ export {
   readAuditLog,
 } from "./reads/audit-log.ts";
 export { cachedReads, columnBudget, heldReads, type RunReads } from "./reads/cached-reads.ts";
+export { creationFailed } from "./reads/lists-and-ids.ts";
 export { readAccount, readAhead, readWhole } from "./reads/read-account.ts";
 export { blockedByEarlierRun, creationEvidence, findCreated, recoverCreates } from "./recover.ts";
 export { noRounds, type PlanOptions, type Run, type WriteRun } from "./run.ts";

@@ -1,7 +1,7 @@
 import type { Finding } from "../../base/model/plan.ts";
 import type { Reads } from "../../base/model/service.ts";
 import type { Account } from "../../kinds/index.ts";
-import { observeAccount } from "../observe.ts";
+import { observeAccount } from "../observe-account.ts";
 import type { Review } from "./entry.ts";
 import { newLoosened } from "./index.ts";
 

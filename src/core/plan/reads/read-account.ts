@@ -2,7 +2,7 @@ import type { List, Listed, Reads } from "../../base/model/service.ts";
 import type { Account } from "../../kinds/index.ts";
 import { lists } from "../../kinds/index.ts";
 import type { Project } from "../../manifests/index.ts";
-import { type KnownRecords, observeAccount } from "../observe.ts";
+import { type KnownRecords, observeAccount } from "../observe-account.ts";
 import { ignoring } from "../scope.ts";
 import type { RunReads } from "./cached-reads.ts";
 
