@@ -9,12 +9,12 @@ import { type DraftItem, type DraftStep, isDraftItem, stepsOf } from "../base/mo
 import { isError } from "../base/model/problem.ts";
 import { turn } from "../base/model/runtime/clock.ts";
 import type { Account, DiffResult, Kind, Pair, ReadNeeds, Unit } from "../kinds/index.ts";
-import { emptyDiff, integrations, kinds, lists, scan, tablesToRead, unknownColumns, wholeSchemas, withColumns } from "../kinds/index.ts";
-import type { Check, CheckInput, ComparedPair, Comparison, SeenIntegration } from "./checks/check.ts";
-import { creationFailed, failedRead } from "./observe.ts";
+import { emptyDiff, integrations, kinds, lists } from "../kinds/index.ts";
+import { type Check, type CheckInput, type Comparison, showOthers, showPair } from "./checks/check.ts";
 import { objectOf, schemasAtBase, withOrigin } from "./origin.ts";
 import { holdOthers, withoutIgnored } from "./overlay.ts";
 import { columnBudget } from "./reads/cached-reads.ts";
+import { creationFailed, failedRead } from "./reads/lists-and-ids.ts";
 import type { Run } from "./run.ts";
 import type { Scope } from "./scope.ts";
 
@@ -30,10 +30,10 @@ export async function compare({ run, account: observed, reviewed, checks }: Comp
   const account: Account = { ...observed, base: reviewed && schemasAtBase(reviewed) };
   const needs = needsOf(run, account, checks);
   const pairs = await comparePairs({ run, account, reviewed, checks, needs });
-  const others = await seeOthers(pairs.seen, { run, checks, needs });
-  const { found, failed, seen: _, ...rest } = pairs;
-  const differences = [...found.map((one) => blockOutsideScope(one, run.options.scope)), ...others.map((one) => one.found)];
-  return { ...rest, differences, complete: !failed && others.every((one) => !one.failed), needs };
+  const others = await showOthers(pairs.seen, { run, checks, needs });
+  const { found, isComplete, seen: _, ...rest } = pairs;
+  const differences = [...found.map((one) => blockOutsideScope(one, run.options.scope)), ...others];
+  return { ...rest, differences, complete: isComplete && !others.some(hasFailedRead), needs };
 }
 
 function needsOf({ rounds, clock }: Run, account: Account, checks: readonly Check[]): ReadNeeds {
@@ -62,8 +62,8 @@ interface ComparedPairs extends Pick<Comparison, "parts" | "objects" | "equal" |
   readonly found: readonly DiffResult[];
   /** The integrations whose schemas were read, by id. */
   readonly seen: ReadonlySet<string>;
-  /** Whether a read failed. */
-  readonly failed: boolean;
+  /** Whether every read succeeded. */
+  readonly isComplete: boolean;
 }
 
 /**
@@ -79,11 +79,8 @@ async function comparePairs(input: PairsInput): Promise<ComparedPairs> {
   let done = 0;
   const compareNext = async (one: Pair): Promise<Compared> => {
     try {
-      const compared = await comparePair(one, input);
-      return {
-        ...compared,
-        found: { ...compared.found, steps: compared.found.steps.map((step) => (isDraftItem(step) ? shared(step) : step)) },
-      };
+      const found = await comparePair(one, input);
+      return { kind: one.kind, found: { ...found, steps: found.steps.map((step) => (isDraftItem(step) ? shared(step) : step)) } };
     } finally {
       done++;
       onProgress?.({ type: "step", phase: "read", done, total, label: one.unit.address });
@@ -98,10 +95,10 @@ async function comparePairs(input: PairsInput): Promise<ComparedPairs> {
     found: [...before, ...after.map(({ found }) => found), ...conclusions(after)],
     parts,
     objects,
-    equal: after.filter(({ isEqual }) => isEqual === true).length,
+    equal: after.filter(({ found }) => isEqual(found)).length,
     liveIds,
     seen,
-    failed: after.some(({ failed }) => failed === true),
+    isComplete: !after.some(({ found }) => hasFailedRead(found)),
   };
 }
 
@@ -121,75 +118,32 @@ function newSharing(): (item: DraftItem) => DraftItem {
 
 const sharedValue = <T>(value: T, last: T | undefined): T => (last !== undefined && isDeepStrictEqual(value, last) ? last : value);
 
-/** What one read and comparison found. */
 interface Compared {
+  readonly kind: Kind;
   readonly found: DiffResult;
-  readonly kind?: Kind;
-  readonly isEqual?: boolean;
-  /** Whether a read failed. */
-  readonly failed?: boolean;
 }
 
-async function comparePair({ kind, unit }: Pair, { run, account, reviewed, checks, needs }: PairsInput): Promise<Compared> {
+async function comparePair({ kind, unit }: Pair, { run, account, reviewed, checks, needs }: PairsInput): Promise<DiffResult> {
   try {
     await turn();
     throwIfInterrupted(run.signal);
     const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, run.reads, needs);
-    const all = withLiveName(withoutIgnored(kind.diff(unit, live, account), account), unit, account);
-    const found = run.options.protectOnly === true ? holdOthers(all) : all;
-    show({ kind, unit, live, difference: found }, checks);
-    if (isEqual(all)) return { kind, found, isEqual: true };
-    const isTraced = reviewed !== undefined || account.isDrift;
-    const failed = all.steps.some(({ why }) => why?.code === "E_READ_FAILED");
-    return { kind, found: isTraced ? withOrigin(found, { kind, unit, live }, reviewed) : found, failed };
+    const difference = withLiveName(withoutIgnored(kind.diff(unit, live, account), account), unit, account);
+    const found = run.options.protectOnly === true ? holdOthers(difference) : difference;
+    showPair({ kind, unit, live, difference: found }, checks);
+    const isTraced = !isEqual(found) && (reviewed !== undefined || account.isDrift);
+    return isTraced ? withOrigin(found, { kind, unit, live }, reviewed) : found;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     if (isFailedCreation(error)) {
       const { address, liveId = "" } = unit;
-      const step = blockedStep({ address, code: "E_CREATION_FAILED", message: creationFailed(liveId, error) });
-      return { kind, found: { ...emptyDiff, steps: [step] } };
+      return { ...emptyDiff, steps: [blockedStep({ address, code: "E_CREATION_FAILED", message: creationFailed(liveId, error) })] };
     }
     const problem = failedRead(error, unit.address);
     const message = problem.read === undefined ? error.message : unreadMessage;
     const steps = [blockedStep({ address: unit.address, code: problem.code, message })];
-    return { kind, found: { ...emptyDiff, problems: [problem], steps }, failed: true };
+    return { ...emptyDiff, problems: [problem], steps };
   }
-}
-
-function show(pair: ComparedPair, checks: readonly Check[]): void {
-  const { kind, unit, live } = pair;
-  for (const { pair: see } of checks) see?.(pair);
-  if (kind.schemas === undefined || unit.liveId === undefined) return;
-  ask({ id: unit.liveId, address: unit.address, tree: live === undefined ? undefined : kind.schemas.tree(live), pair }, checks);
-}
-
-/** Asks what all checks ask about the schemas in one walk. */
-function ask(seen: SeenIntegration, checks: readonly Check[]): void {
-  const asked = checks.flatMap(({ tree }) => tree?.(seen) ?? []);
-  const questions = asked.flatMap((one) => one.questions);
-  if (seen.tree !== undefined && questions.length > 0)
-    scan(seen.tree, questions, asked.find(({ options }) => options !== undefined)?.options);
-  for (const { end } of asked) end?.();
-}
-
-/** Shows the checks the integrations that no pair stands for and that they must see. */
-function seeOthers(seen: ReadonlySet<string>, { run, checks, needs }: Pick<PairsInput, "run" | "checks" | "needs">) {
-  const limit = pLimit(run.project.settings.client.concurrency);
-  const see = async ({ id, address }: Pick<SeenIntegration, "id" | "address">, { columns }: Check): Promise<Compared> => {
-    try {
-      const read = await wholeSchemas(run.reads, id);
-      const needed = columns?.(id);
-      const tables = read === undefined || needed === undefined ? [] : tablesToRead(undefined, read, needed);
-      needs.claimColumns(id, tables.length);
-      const whole = read && (await withColumns({ id, tree: read }, tables, run.reads));
-      ask({ id, address, tree: whole?.tree }, checks);
-      return { found: { ...emptyDiff, steps: unknownColumns(address, whole?.withoutColumns ?? []) } };
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      return { found: { ...emptyDiff, problems: [failedRead(error, address)] }, failed: true };
-    }
-  };
-  return Promise.all(checks.flatMap((check) => (check.others?.(seen) ?? []).map((other) => limit(() => see(other, check)))));
 }
 
 /** The same for all units: the problem names the request and the reason. */
@@ -247,6 +201,9 @@ function blockOutsideScope(found: DiffResult, scope: Scope | undefined): DiffRes
 }
 
 const isEqual = ({ steps, problems }: DiffResult): boolean => steps.length === 0 && !problems.some(isError);
+
+const hasFailedRead = ({ steps, problems }: DiffResult): boolean =>
+  problems.some(({ isIncomplete }) => isIncomplete === true) || steps.some(({ why }) => why?.code === "E_READ_FAILED");
 
 /** The live object of each step by hand, for who made the difference. */
 function withLiveName(found: DiffResult, { liveId }: Unit, account: Account): DiffResult {

@@ -1,9 +1,13 @@
+import pLimit from "p-limit";
 import type { Address } from "../../base/model/address.ts";
+import { ServiceError } from "../../base/model/errors.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
 import type { Finding, Plan, Unmanaged } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
 import type { Account, DiffResult, Pair, Question, ReadNeeds, ScanOptions, TableTest } from "../../kinds/index.ts";
+import { emptyDiff, scan, tablesToRead, unknownColumns, wholeSchemas, withColumns } from "../../kinds/index.ts";
 import type { Reviewed } from "../origin.ts";
+import { failedRead } from "../reads/lists-and-ids.ts";
 import type { Run } from "../run.ts";
 
 /** What every check starts from. */
@@ -70,6 +74,48 @@ export interface Check {
   readonly tree?: (seen: SeenIntegration) => Asked | undefined;
   /** What it found. Called once everything is compared; may read. `before`: what the checks above it found. */
   readonly end?: (comparison: Comparison, before: Found) => Partial<Found> | Promise<Partial<Found>>;
+}
+
+/** Shows a pair to the checks while it is in memory. */
+export function showPair(pair: ComparedPair, checks: readonly Check[]): void {
+  const { kind, unit, live } = pair;
+  for (const { pair: see } of checks) see?.(pair);
+  if (kind.schemas === undefined || unit.liveId === undefined) return;
+  ask({ id: unit.liveId, address: unit.address, tree: live === undefined ? undefined : kind.schemas.tree(live), pair }, checks);
+}
+
+/** Asks what all checks ask about the schemas in one walk. */
+function ask(seen: SeenIntegration, checks: readonly Check[]): void {
+  const asked = checks.flatMap(({ tree }) => tree?.(seen) ?? []);
+  const questions = asked.flatMap((one) => one.questions);
+  if (seen.tree !== undefined && questions.length > 0)
+    scan(seen.tree, questions, asked.find(({ options }) => options !== undefined)?.options);
+  for (const { end } of asked) end?.();
+}
+
+interface OthersInput extends Pick<CheckInput, "run"> {
+  readonly checks: readonly Check[];
+  readonly needs: ReadNeeds;
+}
+
+/** Shows the checks the integrations that no pair stands for and that they must see. */
+export function showOthers(seen: ReadonlySet<string>, { run, checks, needs }: OthersInput) {
+  const limit = pLimit(run.project.settings.client.concurrency);
+  const see = async ({ id, address }: Pick<SeenIntegration, "id" | "address">, { columns }: Check): Promise<DiffResult> => {
+    try {
+      const read = await wholeSchemas(run.reads, id);
+      const needed = columns?.(id);
+      const tables = read === undefined || needed === undefined ? [] : tablesToRead(undefined, read, needed);
+      needs.claimColumns(id, tables.length);
+      const whole = read && (await withColumns({ id, tree: read }, tables, run.reads));
+      ask({ id, address, tree: whole?.tree }, checks);
+      return { ...emptyDiff, steps: unknownColumns(address, whole?.withoutColumns ?? []) };
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return { ...emptyDiff, problems: [failedRead(error, address)] };
+    }
+  };
+  return Promise.all(checks.flatMap((check) => (check.others?.(seen) ?? []).map((other) => limit(() => see(other, check)))));
 }
 
 /** What checks found. */
