@@ -38,6 +38,7 @@ export type NotKeptBefore = ReadonlyMap<Address, ReadonlyMap<Pointer, Required<P
 /** Decides all cases but the last. */
 export function overlays(ignored: Account["ignored"], before: NotKeptBefore): Account["overlay"] {
   return (address) => {
+    const ofObject = before.get(address);
     const notKept: NotKept[] = [];
     const sent: Pointer[] = [];
     const unsent: Pointer[] = [];
@@ -45,7 +46,7 @@ export function overlays(ignored: Account["ignored"], before: NotKeptBefore): Ac
       decide({ path, wanted, live, risk, isFixed = false, wasSent = false }) {
         if (ignored(address, path)) return "leave";
         const protects = risk === "protects";
-        const known = before.get(address)?.get(path);
+        const known = ofObject?.get(path);
         const isKnown = known !== undefined && sameJson([known.wanted, known.live], [wanted, live ?? null]);
         if (isFixed || isKnown) {
           const since = isFixed ? undefined : known?.since;

@@ -219,7 +219,7 @@ function collectFlag({ decide, changes }: Evaluation, leaf: LeafValue): boolean 
   const { path, key, before, after, by } = leaf;
   const risk = riskOf(key, after);
   const decision = decide(path, key, { live: before, wanted: after, risk });
-  if (decision === "send") changes.push({ ...leaf, risk, cause: causeOf(by, path, key) });
+  if (decision === "send") changes.push({ path, key, before, after, risk, cause: causeOf(by, path, key), by });
   return decision === "leave" ? before : after;
 }
 

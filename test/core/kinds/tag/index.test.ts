@@ -68,6 +68,14 @@ describe("for a tag's fields, plan sends", () => {
     });
     expect(requestsOf(foundIn(view, "Tag"))).toEqual([[put, { name: "PII", description: "as it is", owner: "u-2" }]]);
   });
+
+  test("an ignored field that the service does not show is not sent", () => {
+    const view = accountViewOf([pii({ description: "New", owner: "u-2" })], {
+      ...withTag({ description: undefined }),
+      ignored: (_, path) => path === "/description",
+    });
+    expect(requestsOf(foundIn(view, "Tag"))).toEqual([[put, { name: "PII", owner: "u-2" }]]);
+  });
 });
 
 describe("plan creates relations:", () => {
