@@ -59,7 +59,7 @@ function newStarter(execution: Execution): (item: ReadyStep) => Promise<Ending> 
   return (item) =>
     limit(async () => {
       if (run.signal.aborted)
-        return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before this item started." };
+        return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before this step started." };
       return await act(item, execution);
     });
 }

@@ -174,7 +174,7 @@ export interface WhyNotRun {
 
 export const interrupted: WhyNotRun = {
   code: "E_INTERRUPTED",
-  message: "The run was interrupted before this item started.",
+  message: "The run was interrupted before this step started.",
   outcome: "skipped",
   isEnded: true,
 };

@@ -86,7 +86,7 @@ function withKept<Live>({ changes }: ReadyStep, sent: readonly PlannedRequest[],
 /** An item that is interrupted between two requests has done a part of its work. */
 function interruptedAfter(sent: readonly PlannedRequest[], rest: readonly PlannedRequest[]): Ending {
   const code = "E_INTERRUPTED";
-  if (sent.length === 0) return { outcome: "skipped", code, message: "The run was interrupted before this item was sent." };
+  if (sent.length === 0) return { outcome: "skipped", code, message: "The run was interrupted before this step was sent." };
   const names = (some: readonly PlannedRequest[]): string => some.map(({ method, path }) => `${method} ${path}`).join(", ");
   return {
     outcome: "not-converged",

@@ -51,7 +51,6 @@ export function decide(run: Run, stations: Stations): Plan {
     findings: [...differences.flatMap(({ findings = [] }) => findings), ...found.findings],
     ...defined({ loosenedSince: found.loosenedSince, covered: found.covered }),
     ...(run.kind === "Plan" ? defined({ kept: keptIn(differences) }) : {}),
-    exemptions: found.exemptions ?? [],
     readCalls: run.calls(),
   };
   return makePlan(headOf(run, git), findings, {

@@ -44,7 +44,7 @@ export type PlanHead = Pick<
 >;
 
 /** What was found. */
-export interface Findings extends Pick<Plan, "findings" | "loosenedSince" | "covered" | "kept" | "exemptions"> {
+export interface Findings extends Pick<Plan, "findings" | "loosenedSince" | "covered" | "kept"> {
   readonly differences: readonly DiffResult[];
   readonly problems: readonly Problem[];
   /** Whether every read succeeded. */
@@ -74,7 +74,7 @@ export interface PlanRules {
  */
 export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): Plan {
   const { locate } = rules;
-  const { differences, complete, unmanaged, exemptions = [], equal, readCalls } = findings;
+  const { differences, complete, unmanaged, equal, readCalls } = findings;
   const { loosenedSince, covered, kept } = findings;
   const all = settled(differences, rules);
   const numbering = { kind: head.kind, locate };
@@ -93,7 +93,6 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     ...defined({ loosenedSince, covered, kept }),
     findings: [...diagnostics.map((one) => withTarget(one, head)), ...guards, ...findings.findings],
-    ...(exemptions.length === 0 ? {} : { exemptions }),
     counts: {
       ...countActions(items),
       equal,

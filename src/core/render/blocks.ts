@@ -11,7 +11,7 @@
 
 import type { JsonValue } from "../base/model/json/json.ts";
 import { moreOf } from "../base/text/lists.ts";
-import type { WithChanges } from "./report/changes.ts";
+import type { WithChanges } from "./report/change-lines.ts";
 
 /** How good the news is. A layout chooses the colour; it is never the only sign. */
 export type Tone = "bad" | "good" | "warn" | "info" | "quiet";

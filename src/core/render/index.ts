@@ -24,7 +24,7 @@ export type { Document, DriftLinks, RenderOptions } from "./document.ts";
 export { formats, type Text } from "./formats.ts";
 export { annotationsOf } from "./report/annotations.ts";
 export { actorText, attributionText, timeText } from "./report/attribution.ts";
-export { differenceText, labelText } from "./report/changes.ts";
+export { differenceText, labelText } from "./report/change-words.ts";
 export { targetPlace } from "./report/from-root.ts";
 export { notKeptText } from "./report/not-kept.ts";
 export { hasChanges, isEmpty, summaryLine } from "./report/totals.ts";

@@ -172,17 +172,6 @@ export const fullPlan: Plan = plan({
     tags: [{ id: "t-9", name: "temp" }],
     columns: 612,
   },
-  exemptions: [
-    {
-      policy: "pii-must-be-hashed",
-      reason: "needed by support, DPIA-41",
-      approvedBy: "privacy@example.com",
-      expires: "2027-01-31",
-      places: ["phone", "e.mail/2"].map((name) => ({ address: "Schemas/shop-01", path: column("customers", name, "hashed") })),
-      file: "manifests/policies.yaml",
-      line: 14,
-    },
-  ],
   findings: [
     ...diagnostics.slice(1, 2),
     guard("policy", { message: "One finding of severity error.", actual: 1, limit: 0 }),
@@ -218,6 +207,19 @@ export const fullPlan: Plan = plan({
       required: true,
       file: "policies/pii.yaml",
       line: 4,
+    },
+    {
+      rule: "Policy/pii-must-be-hashed",
+      severity: "info",
+      message: "needed by support, DPIA-41",
+      count: 2,
+      exemption: {
+        approvedBy: "privacy@example.com",
+        until: "2027-01-31",
+        places: ["phone", "e.mail/2"].map((name) => ({ address: "Schemas/shop-01", path: column("customers", name, "hashed") })),
+      },
+      file: "manifests/policies.yaml",
+      line: 14,
     },
   ],
   exit: { code: 3, reasons: ["policy"] },

@@ -1,8 +1,6 @@
 import type { Finding, Plan } from "./documents.generated.d.ts";
 import type { ConfigFile, WrittenGuards } from "./specs.generated.d.ts";
 
-export type { UsedExemption } from "./documents.generated.d.ts";
-
 /** How many of the live schemas, tables and columns of an integration change. */
 export type ChangedNodes = NonNullable<GuardFinding["guard"]["integrations"]>[number];
 
@@ -67,6 +65,9 @@ export type PolicyFinding = Finding & Required<Pick<Finding, "state" | "address"
 /** A refusal that a user can lift by name. */
 export type GuardFinding = Finding & { readonly rule: GuardName; readonly guard: NonNullable<Finding["guard"]> };
 
+/** An exemption that lets violations of a policy pass. */
+export type ExemptionFinding = Finding & Required<Pick<Finding, "exemption">>;
+
 export const isGuard = (finding: Finding): finding is GuardFinding => finding.guard !== undefined;
 
 /** What a finding is about, which decides where reports have it. Those of policies have a state. */
@@ -91,6 +92,9 @@ export const policyFindings = ({ findings }: WithFindings): readonly PolicyFindi
 
 /** The violations of policies that remain after apply. */
 export const openFindings = (of: WithFindings): readonly PolicyFinding[] => policyFindings(of).filter(({ state }) => state !== "fixed");
+
+export const exemptionFindings = ({ findings }: WithFindings): readonly ExemptionFinding[] =>
+  findings.filter((finding): finding is ExemptionFinding => finding.exemption !== undefined);
 
 /** The findings of a family, in the order of the document. */
 export const findingsOf = ({ findings }: WithFindings, family: Family): readonly Finding[] =>

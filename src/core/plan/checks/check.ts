@@ -119,7 +119,7 @@ export function showOthers(seen: ReadonlySet<string>, { run, checks, needs }: Ot
 }
 
 /** What checks found. */
-export interface Found extends Pick<Plan, "loosenedSince" | "covered" | "exemptions"> {
+export interface Found extends Pick<Plan, "loosenedSince" | "covered"> {
   readonly findings: readonly Finding[];
   readonly differences: readonly DiffResult[];
   readonly problems: readonly Problem[];

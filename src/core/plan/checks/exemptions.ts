@@ -1,5 +1,5 @@
 import { type Address, byText } from "../../base/model/address.ts";
-import type { UsedExemption } from "../../base/model/findings.ts";
+import type { ExemptionFinding } from "../../base/model/findings.ts";
 import { defined } from "../../base/model/json/json.ts";
 import type { Pointer } from "../../base/model/json/pointer.ts";
 import { locationIn, type Manifest, type PolicyExemption, type PolicySpec, problemIn } from "../../base/model/manifest.ts";
@@ -51,31 +51,23 @@ export const exemptionProblems = (
 /** Collects which exemptions are used. */
 export function exemptionUse(policies: readonly Manifest<PolicySpec>[], locate: Locate) {
   const all = exemptionsOf(policies);
-  const places = new Map<PolicyExemption, { readonly address: Address; readonly path: Pointer }[]>();
+  const used = new Map<PolicyExemption, { readonly address: Address; readonly path: Pointer }[]>();
   const matched = new Set<PolicyExemption>();
-  for (const { exemption } of all) places.set(exemption, []);
+  for (const { exemption } of all) used.set(exemption, []);
   return {
     add(address: Address, exempt: readonly Exempt[], covering: ReadonlySet<PolicyExemption>): void {
       for (const exemption of covering) matched.add(exemption);
-      for (const { path, exemption } of exempt) places.get(exemption)?.push({ address, path });
+      for (const { path, exemption } of exempt) used.get(exemption)?.push({ address, path });
     },
-    used: (): readonly UsedExemption[] =>
+    used: (): readonly ExemptionFinding[] =>
       all.flatMap(({ policy, exemption, pointer }) => {
-        const at = places.get(exemption) ?? [];
+        const at = used.get(exemption) ?? [];
         if (at.length === 0) return [];
         const { reason, approvedBy, expires } = exemption;
         const { file, line } = locate(locationIn(policy, pointer));
-        return [
-          {
-            policy: policy.name,
-            reason,
-            ...defined({ approvedBy }),
-            expires,
-            places: at.sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path)),
-            file,
-            ...defined({ line }),
-          },
-        ];
+        const places = at.sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
+        const of = { rule: policy.address, severity: "info", message: reason, count: places.length } as const;
+        return [{ ...of, exemption: { ...defined({ approvedBy }), until: expires, places }, file, ...defined({ line }) }];
       }),
     /** Those that cover no violation, valid or not. Only known if every policy was evaluated everywhere. */
     unused: (): ReadonlySet<PolicyExemption> => new Set(all.flatMap(({ exemption }) => (matched.has(exemption) ? [] : [exemption]))),

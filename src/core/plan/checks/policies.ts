@@ -89,10 +89,12 @@ export function checkPolicies({ run, account }: CheckInput): Check {
       const isEvaluated = isWhole && invalid.length + notEvaluated.length === 0;
       const unused = isEvaluated ? collected.exemptions.unused() : undefined;
       return {
-        findings: sorted(collected.findings)
-          .filter(({ state }) => isKnown || state !== "fixed")
-          .map((finding) => (refuses(finding, run) ? { ...finding, refuses: "policy" } : finding)),
-        exemptions: collected.exemptions.used(),
+        findings: [
+          ...sorted(collected.findings)
+            .filter(({ state }) => isKnown || state !== "fixed")
+            .map((finding) => (refuses(finding, run) ? { ...finding, refuses: "policy" as const } : finding)),
+          ...collected.exemptions.used(),
+        ],
         problems: [
           ...invalid,
           ...exemptionProblems(policiesIn(account.manifests), today, unused),

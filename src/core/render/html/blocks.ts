@@ -1,7 +1,7 @@
 import { counted } from "../../base/text/counts.ts";
 import { moreOf } from "../../base/text/lists.ts";
 import { type Entry, filledColumns, type Line, type Section, type Span, textOf, withGaps } from "../blocks.ts";
-import { type ChangeLine, changeLines } from "../report/changes.ts";
+import { type ChangeLine, changeLines } from "../report/change-lines.ts";
 import type { Words } from "../report/words.ts";
 import {
   aside,

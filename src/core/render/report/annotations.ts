@@ -25,12 +25,12 @@ import { errorsFirst } from "../../base/text/signs.ts";
 import { valueAt } from "../../base/text/values.ts";
 import type { Document } from "../document.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
-import { type ChangeRow, changeRows } from "./changes.ts";
+import { type ChangeRow, changeRows } from "./change-rows.ts";
 import { type ColumnGroup, columnGroups, integrationsOf, nodeOf } from "./columns.ts";
-import { heldNote } from "./held.ts";
 import { isDone } from "./outcomes.ts";
 import { requirementText } from "./policies.ts";
 import { guardText, shownGuards } from "./refusals.ts";
+import { heldNote } from "./sections.ts";
 import { isAlarm, wordsOf } from "./words.ts";
 
 /** What annotations and jobs report, with the manifest's line if it is known. */

@@ -20,7 +20,5 @@ export function withFiles(document: Document, prefix: Prefix = ""): Document {
   const findings = document.findings.map(at);
   if (document.kind === "Validation") return { ...document, findings };
   const shared = { findings, steps: document.steps.map((step) => ({ ...step, changes: step.changes.map(ofChange) })) };
-  if (document.kind === "Result") return { ...document, ...shared };
-  const { exemptions } = document;
-  return { ...document, ...shared, ...(exemptions === undefined ? {} : { exemptions: exemptions.map(at) }) };
+  return { ...document, ...shared };
 }

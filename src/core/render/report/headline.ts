@@ -1,12 +1,12 @@
 import { changeCount, eachChange, isOutside } from "../../base/model/changes.ts";
-import { guardFindings, loosenedOf, openFindings } from "../../base/model/findings.ts";
+import { exemptionFindings, guardFindings, loosenedOf, openFindings } from "../../base/model/findings.ts";
 import { type Change, isOfRelation, type Plan, type ReadyStep, readySteps, stepsOf } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted, countList } from "../../base/text/counts.ts";
 import { joinParts } from "../../base/text/lists.ts";
 import { pathText } from "../../base/text/paths.ts";
 import { actorText, timeText } from "./attribution.ts";
-import { integrationOf } from "./changes.ts";
+import { integrationOf } from "./change-rows.ts";
 import { wasNotRead } from "./refusals.ts";
 import { isAlarm, reviewed, standingCount } from "./words.ts";
 
@@ -96,7 +96,7 @@ function nothingText(plan: Plan, outside: number): string {
   if (isReview(plan)) return `${reviewed(plan)} changes nothing`;
   if (outside > 0 || otherCounts(plan) !== "") return "";
   // A plan that needs a guard to be lifted or an exemption is not nothing.
-  return guardFindings(plan).length > 0 || plan.exemptions !== undefined ? "nothing to send" : "no changes";
+  return guardFindings(plan).length > 0 || exemptionFindings(plan).length > 0 ? "nothing to send" : "no changes";
 }
 
 /** "shop-it customers.email readable since 2026-03-03 06:37 UTC (dana@example.com); 2 other differences". */

@@ -3,18 +3,17 @@ import { openFindings } from "../../base/model/findings.ts";
 import { type Origin, type Plan, type ReadyStep, readySteps, type Step, stepsOf } from "../../base/model/plan.ts";
 import { counted } from "../../base/text/counts.ts";
 import { shellWord } from "../../base/text/shell.ts";
-import { type Entry, link, type Section } from "../blocks.ts";
+import { type Entry, link } from "../blocks.ts";
 import type { DriftLinks, RenderOptions } from "../document.ts";
 
 /** What to do about drift: a sentence with links, and the commands to run in order. `isResolved`: without the commands. */
-export const nextSection = (plan: Plan, { isResolved = false, links }: Pick<RenderOptions, "isResolved" | "links">): Section => ({
-  id: "next",
-  title: "What to do next",
-  count: 0,
-  part: "decision",
-  isPlain: true,
-  entries: plan.kind === "Plan" ? [] : nextSteps(plan, links).filter(({ commands }) => !isResolved || commands === undefined),
-});
+export function nextEntries(
+  plan: Plan | undefined,
+  { isResolved = false, links }: Pick<RenderOptions, "isResolved" | "links">,
+): readonly Entry[] {
+  if (plan?.kind !== "DriftReport") return [];
+  return nextSteps(plan, links).filter(({ commands }) => !isResolved || commands === undefined);
+}
 
 function nextSteps(plan: Plan, links: DriftLinks | undefined): readonly Entry[] {
   const items = readySteps(plan);

@@ -2,45 +2,28 @@ import { firstChange, notKeptValues } from "../../base/model/changes.ts";
 import { fromPointer } from "../../base/model/json/pointer.ts";
 import type { NotKept, Step } from "../../base/model/plan.ts";
 import { counted } from "../../base/text/counts.ts";
-import { andMore, grouped } from "../../base/text/lists.ts";
+import { andMore } from "../../base/text/lists.ts";
 import { spaced, wholePath } from "../../base/text/paths.ts";
 import { valueAt } from "../../base/text/values.ts";
-import { muted, name, type Section } from "../blocks.ts";
+import { type Entry, type Line, muted, name } from "../blocks.ts";
 
-/** Desired values that the service does not keep, with one entry for each object. */
-export const notKeptSection = (all: readonly Step[]): Section => ({
-  id: "notKept",
-  title: "Not kept by the service",
-  count: all.length,
-  part: "attention",
-  noun: "object",
-  entries: grouped(all, ({ address }) => address).map((group) => ({
-    sign: "≠",
-    tone: "warn",
-    head: [
-      [name(group[0].address)],
-      ...(group.length === 1 ? notKeptValues({ steps: group }) : []).map((value) => [notKeptText(value)]),
-      ...summary(group),
-    ],
-  })),
-  notes: [[notKeptNote(all)]],
+/** The desired values of an object that the service does not keep. */
+export const notKeptEntry = (group: readonly [Step, ...Step[]]): Entry => ({
+  sign: "≠",
+  tone: "warn",
+  head: [[name(group[0].address)], group.length === 1 ? notKeptValues({ steps: group }).map(notKeptText) : severalText(group)],
 });
 
-const summary = (group: readonly Step[]): Section["entries"][number]["head"] =>
-  group.length === 1
-    ? []
-    : [
-        [
-          `${counted(group.length, "value")}:`,
-          muted(
-            andMore(
-              group.map((step) => wholePath(firstChange(step).path)),
-              "value",
-              { shown: 5 },
-            ),
-          ),
-        ],
-      ];
+const severalText = (group: readonly Step[]): Line => [
+  `${counted(group.length, "value")}:`,
+  muted(
+    andMore(
+      group.map((step) => wholePath(firstChange(step).path)),
+      "value",
+      { shown: 5 },
+    ),
+  ),
+];
 
 /** How a manifest stops asking for the value. */
 function wayOut(path: readonly string[]): string {
@@ -66,7 +49,7 @@ function sentAgain(all: readonly Step[]): string {
   return "Every apply sends those again that protect; the others are not sent again until the manifest or the account changes there.";
 }
 
-function notKeptNote(all: readonly Step[]): string {
+export function notKeptNote(all: readonly Step[]): string {
   const wasSent = all.some(({ since }) => since !== undefined);
   const why = wasSent
     ? `The account does not have these values: the service accepted them and did not keep them. ${sentAgain(all)}`

@@ -15,7 +15,7 @@ import { countList } from "../../base/text/counts.ts";
 import { andMore, grouped } from "../../base/text/lists.ts";
 import { resolveChoices } from "../../base/text/shell.ts";
 import { outcomeSigns } from "../../base/text/signs.ts";
-import { code, type Entry, id, muted, name, type Section, type Tone, word } from "../blocks.ts";
+import { code, type Entry, id, muted, name, type Tone, word } from "../blocks.ts";
 import { mostAlone } from "./blocked.ts";
 import { standingCount, waitText } from "./words.ts";
 
@@ -67,61 +67,38 @@ const outcomeTones: Readonly<Record<StepEnd, Tone>> = {
 // If there are this many items or more, finished ones are counted. Items that are blocked for one reason always are.
 const countedFrom = 30;
 
-/** A result with many items counts those that were done in the same way or blocked for the same reason. */
-export function outcomesSection(items: readonly Step[], verbose: boolean): Section {
-  const isLong = items.length >= countedFrom;
-  const blockedFor = blockedCounts(items);
-  const keyed = items.map((item, index) => ({
-    item,
-    key: (!verbose && (isLong || !isDone(item)) ? sharedKey(item, blockedFor) : undefined) ?? String(index),
-  }));
-  const groups = isDeclined({ steps: items }) ? [] : grouped(keyed, ({ key }) => key);
-  return {
-    id: "outcomes",
-    title: "Outcomes",
-    count: groups.length,
-    part: "result",
-    isPlain: true,
-    noun: "outcome",
-    heads: ["Object", "Outcome", "Id", "Why"],
-    entries: groups.map((group) =>
-      outcomeEntry(
-        group[0].item,
-        group.map(({ item }) => item),
-      ),
-    ),
-  };
+/** Steps that ended in the same way: many that are done, or blocked for the same reason. `verbose`: none are counted together. */
+export function outcomeGroups(steps: readonly Step[], verbose: boolean): readonly (readonly [Step, ...Step[]])[] {
+  const isLong = steps.length >= countedFrom;
+  const blockedFor = blockedCounts(steps);
+  const keys = new Map(
+    steps.map((step, index) => [step, (!verbose && (isLong || !isDone(step)) ? sharedKey(step, blockedFor) : undefined) ?? String(index)]),
+  );
+  return isDeclined({ steps }) ? [] : grouped(steps, (step) => keys.get(step) ?? "");
 }
 
-/** `all`: the items that are counted with it: "120 SchemaConfig", "7 objects" of several kinds. */
-function outcomeEntry(item: Step, all: readonly Step[]): Entry {
-  const { address, standing, liveId = "", why } = item;
-  const { code: of = "" } = whyOf(item);
-  const [kind, outcome] = [kindOf(address), endOf(item)];
+/** One outcome, or several counted: "120 SchemaConfig", "7 objects" of several kinds. */
+export function outcomeEntry(all: readonly [Step, ...Step[]]): Entry {
+  const [step] = all;
+  const { address, standing, liveId = "", why } = step;
+  const { code: of = "" } = whyOf(step);
+  const [kind, outcome] = [kindOf(address), endOf(step)];
   const tone = outcomeTones[outcome];
   const isAlone = all.length === 1;
   const count = `${all.length} ${all.every((one) => kindOf(one.address) === kind) ? kind : "objects"}`;
+  const names = all.map((one) => visible(one.address));
   return {
     sign: outcomeSigns[outcome],
     tone,
     head: [
       [name(isAlone ? address : count)],
-      [word(outcomeText(item), tone)],
-      [
-        isAlone
-          ? id(liveId)
-          : muted(
-              andMore(
-                all.map((one) => visible(one.address)),
-                "object",
-              ),
-            ),
-      ],
+      [word(outcomeText(step), tone)],
+      [isAlone ? id(liveId) : muted(andMore(names, "object"))],
       [code(of, tone)],
     ],
     notes: why === undefined ? [] : [[why.message]],
     ...(isAlone && standing !== "waits"
-      ? { changes: { of: item, title: `Changes of ${address}`, isKey: outcome === "not-converged" } }
+      ? { changes: { of: step, title: `Changes of ${address}`, isKey: outcome === "not-converged" } }
       : {}),
     commands: choices(why),
   };

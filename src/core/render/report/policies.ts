@@ -1,43 +1,16 @@
-import type { PolicyFinding, UsedExemption } from "../../base/model/findings.ts";
+import type { ExemptionFinding, PolicyFinding } from "../../base/model/findings.ts";
 import { placeText } from "../../base/model/problem.ts";
 import { counted } from "../../base/text/counts.ts";
 import { grouped, joinParts } from "../../base/text/lists.ts";
 import { pathText, wholePath } from "../../base/text/paths.ts";
 import { errorsFirst, severitySigns } from "../../base/text/signs.ts";
-import { policyAddress } from "../../kinds/index.ts";
-import { code, type Entry, type Line, muted, name, place, type Row, type Section, word } from "../blocks.ts";
-import type { Document } from "../document.ts";
+import { code, type Entry, type Line, muted, name, place, type Row, word } from "../blocks.ts";
 import { severityTones } from "./words.ts";
-
-/** The findings that need attention, then existing ones, and those that the plan fixes. */
-export function policySections(findings: readonly PolicyFinding[], kind: Document["kind"]): readonly Section[] {
-  const of = (wanted: PolicyFinding["state"]): readonly PolicyFinding[] => findings.filter(({ state }) => state === wanted);
-  // In a report every finding exists, and none is caused by a plan.
-  const [open, existing, fixed] = kind === "DriftReport" ? [findings, [], []] : [of("new"), of("existing"), of("fixed")];
-  const section = (id: string, title: string, all: readonly PolicyFinding[], entryOf: (group: Group) => Entry): Section => ({
-    id,
-    title,
-    count: all.length,
-    part: "attention",
-    isFolded: true,
-    noun: "message",
-    entries: grouped(errorsFirst(all), ({ rule, severity, message }) => JSON.stringify([rule, severity, message])).map(entryOf),
-  });
-  return [
-    { ...section("policies", "Policy findings", open, policyEntry), isPlain: true, isFolded: false },
-    {
-      ...section("existing", "Existing policy findings", existing, (group) => ({ ...policyEntry(group), isMinor: true })),
-      contents: countsByPolicy(existing),
-      isVital: true,
-    },
-    section("fixed", "Policy findings that the plan fixes", fixed, fixedEntry),
-  ];
-}
 
 const mostPolicies = 10;
 
 /** "300 of Policy/pii, 12 of Policy/owners": what a folded list has. */
-function countsByPolicy(findings: readonly PolicyFinding[]): Line {
+export function countsByPolicy(findings: readonly PolicyFinding[]): Line {
   const sorted = [...grouped(errorsFirst(findings), ({ rule }) => rule)].sort((a, b) => b.length - a.length);
   const more = sorted.length > mostPolicies ? [`and of ${counted(sorted.length - mostPolicies, "other policy")}`] : [];
   const texts = sorted.slice(0, mostPolicies).flatMap((all, index) => [`${index === 0 ? "" : ", "}${all.length} of`, code(all[0].rule)]);
@@ -46,6 +19,12 @@ function countsByPolicy(findings: readonly PolicyFinding[]): Line {
 
 /** The findings of one policy with the same message. */
 type Group = readonly [PolicyFinding, ...PolicyFinding[]];
+
+/** Findings with the same message are one entry, errors first. */
+export const policyEntries = (all: readonly PolicyFinding[], state: PolicyFinding["state"]): readonly Entry[] =>
+  grouped(errorsFirst(all), ({ rule, severity, message }) => JSON.stringify([rule, severity, message])).map((group) =>
+    state === "fixed" ? fixedEntry(group) : { ...policyEntry(group), ...(state === "existing" ? { isMinor: true } : {}) },
+  );
 
 /** The message once, and each place. If all have the same line of a file, it is in the head. */
 function policyEntry(group: Group): Entry {
@@ -82,35 +61,25 @@ function fixedEntry(group: Group): Entry {
   };
 }
 
-/** The exemptions that let violations pass, with what they cover. */
-export const exemptionsSection = (all: readonly UsedExemption[]): Section => ({
-  id: "exemptions",
-  title: "Exempt from policies",
-  count: all.reduce((sum, { places }) => sum + places.length, 0),
-  part: "attention",
-  isFolded: true,
-  isVital: true,
-  noun: "exemption",
-  contents: [joinParts(all.map(exemptionText), "; ")],
-  entries: all.map((exemption) => ({
+/** An exemption that lets violations pass, with what it covers. */
+export function exemptionEntry(finding: ExemptionFinding): Entry {
+  const { rule, message, exemption } = finding;
+  const { places, until, approvedBy = "" } = exemption;
+  return {
     sign: "○",
     tone: "warn",
     isMinor: true,
-    head: [
-      [name(policyAddress(exemption.policy))],
-      [`${counted(exemption.places.length, "finding")} exempt until ${exemption.expires}`],
-      [place(placeText(exemption))],
-    ],
-    notes: [[joinParts([exemption.reason, exemption.approvedBy ?? ""], ", ")]],
-    rows: exemption.places.map(({ address, path }) => [[name(address)], [code(wholePath(path))]]),
+    head: [[name(rule)], [`${counted(places.length, "finding")} exempt until ${until}`], [place(placeText(finding))]],
+    notes: [[joinParts([message, approvedBy], ", ")]],
+    rows: places.map(({ address, path }) => [[name(address)], [code(wholePath(path))]]),
     noun: "finding",
-  })),
-});
+  };
+}
 
 /** "60 findings of Policy/pii-hashed are exempt: DPIA-41, privacy@example.com, until 2027-01-31" */
-function exemptionText({ policy, reason, approvedBy = "", expires, places }: UsedExemption): string {
-  const findings = `${counted(places.length, "finding")} of ${policyAddress(policy)} ${places.length === 1 ? "is" : "are"} exempt`;
-  return `${findings}: ${joinParts([reason, approvedBy, `until ${expires}`], ", ")}`;
+export function exemptionText({ rule, message, exemption: { places, until, approvedBy = "" } }: ExemptionFinding): string {
+  const findings = `${counted(places.length, "finding")} of ${rule} ${places.length === 1 ? "is" : "are"} exempt`;
+  return `${findings}: ${joinParts([message, approvedBy, `until ${until}`], ", ")}`;
 }
 
 /** "hashed is false, must be true"; "" if the values are not known. */

@@ -1,4 +1,4 @@
-import { findingsOf, guardFindings, loosenedOf, openFindings, policyFindings } from "../../base/model/findings.ts";
+import { exemptionFindings, findingsOf, guardFindings, loosenedOf, openFindings, policyFindings } from "../../base/model/findings.ts";
 import { endedSteps, type Plan, readySteps, type Step, stepsOf, type Validation } from "../../base/model/plan.ts";
 import { diagnosticsIn, isError } from "../../base/model/problem.ts";
 import { visible } from "../../base/text/control-characters.ts";
@@ -17,7 +17,7 @@ import { wordsOf } from "./words.ts";
 export function isEmpty(plan: Plan): boolean {
   const found = [plan.steps.filter(({ standing }) => standing !== "unseen"), policyFindings(plan), guardFindings(plan)];
   // A report is about drift.
-  const exemptions = plan.kind === "Plan" ? (plan.exemptions ?? []) : [];
+  const exemptions = plan.kind === "Plan" ? exemptionFindings(plan) : [];
   const lists = [...found, exemptions, findingsOf(plan, "loosened"), findingsOf(plan, "released")];
   return plan.complete && lists.every((list) => list.length === 0) && !diagnosticsIn(plan).some(isError);
 }

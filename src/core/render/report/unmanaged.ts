@@ -7,7 +7,7 @@ import { andMore, grouped } from "../../base/text/lists.ts";
 import { nameText } from "../../base/text/paths.ts";
 import { kinds } from "../../kinds/index.ts";
 import { code, type Entry, id, muted, name, type Row, type Section } from "../blocks.ts";
-import { integrationOf } from "./changes.ts";
+import { integrationOf } from "./change-rows.ts";
 
 /** The numbers of live objects and columns that no manifest covers, the same in every output. */
 export const unmanagedCounts = (unmanaged: Plan["unmanaged"]): { readonly objects: number; readonly columns: number } => ({
@@ -18,43 +18,36 @@ export const unmanagedCounts = (unmanaged: Plan["unmanaged"]): { readonly object
 /** The kind of the objects of a list. */
 const kindOfList = (list: string): string => kinds.find((kind) => kind.list?.name === list)?.name ?? list;
 
-/** Live objects and columns that no manifest covers, counted. A report lists the objects, too; -v the objects and the columns. */
-export function unmanagedSection({ kind, unmanaged }: Pick<Plan, "kind" | "unmanaged">): Section {
+const listsOf = (unmanaged: Plan["unmanaged"]) =>
+  Array.from(unmanagedObjects(unmanaged), ([list, objects]) => ({ of: kindOfList(list), objects }));
+
+/** Live objects and columns that no manifest covers, counted. */
+export function unmanagedHead({ unmanaged }: Pick<Plan, "unmanaged">): Pick<Section, "title" | "isSentence" | "aside"> {
   const { columns, tables } = unmanaged;
-  const lists = Array.from(unmanagedObjects(unmanaged), ([list, objects]) => ({ of: kindOfList(list), objects }));
   const part = (count: number, one: string) => [count, counted(count, one).split(" ")[1] ?? one] as const;
-  const counts = countList([...lists.map(({ of, objects }) => part(objects.length, of.toLowerCase())), part(columns, "column")]);
-  const isDetail = kind !== "DriftReport";
+  const objects = listsOf(unmanaged).map(({ of, objects: all }) => part(all.length, of.toLowerCase()));
+  const counts = countList([...objects, part(columns, "column")]);
   return {
-    id: "unmanaged",
     title: `Not managed by any manifest: ${counts === "" ? "columns of tables that were not read" : counts}`,
-    count: 0,
-    part: "rest",
-    isFolded: true,
     isSentence: counts !== "",
     ...(columns > 0 && tables === undefined ? { aside: "-v names them" } : {}),
-    entries: [
-      ...lists.flatMap(({ of, objects }) =>
-        objects.map((one): Entry => ({ head: [[of], [name(nameText(one.name))], [id(one.id)]], isDetail })),
-      ),
-      ...tableRows(tables ?? []).map((head): Entry => ({ head })),
-    ],
   };
 }
 
+/** A report lists the objects; -v the objects and the columns. */
+export const unmanagedEntries = ({ kind, unmanaged }: Pick<Plan, "kind" | "unmanaged">): readonly Entry[] => [
+  ...listsOf(unmanaged).flatMap(({ of, objects }) =>
+    objects.map((one): Entry => ({ head: [[of], [name(nameText(one.name))], [id(one.id)]], isDetail: kind !== "DriftReport" })),
+  ),
+  ...tableRows(unmanaged.tables ?? []).map((head): Entry => ({ head })),
+];
+
 /** Objects of manifests that only other targets have: one sentence. */
-export function elsewhereSection({ target, elsewhere = {} }: Pick<Plan, "target" | "elsewhere">): Section {
+export function elsewhereHead({ target, elsewhere = {} }: Pick<Plan, "target" | "elsewhere">): Pick<Section, "title" | "isSentence"> {
   const counts = Object.entries(elsewhere).map(([kind, count]) => counted(count, kind.toLowerCase()));
   const verb = Object.values(elsewhere).reduce((sum, count) => sum + count, 0) === 1 ? "is" : "are";
-  return {
-    id: "elsewhere",
-    title: `${enumerate(counts, "and")} of the manifests ${verb} not in ${visible(target)} (metadata.targets)`,
-    count: 0,
-    part: "rest",
-    isFolded: true,
-    isSentence: counts.length > 0,
-    entries: [],
-  };
+  const title = `${enumerate(counts, "and")} of the manifests ${verb} not in ${visible(target)} (metadata.targets)`;
+  return { title, isSentence: counts.length > 0 };
 }
 
 /** Tables with the same name that lack rules for the same columns are one row, so that the exception in a fleet is visible. */

@@ -16,7 +16,7 @@ import {
   withGaps,
 } from "../blocks.ts";
 import type { RenderOptions } from "../document.ts";
-import { changeLines } from "../report/changes.ts";
+import { changeLines } from "../report/change-lines.ts";
 import { problemEntry } from "../report/sections.ts";
 import { type Words, wordsOf } from "../report/words.ts";
 import { changeRows } from "./changes.ts";

@@ -1,5 +1,5 @@
 import { cutMiddle } from "../../base/text/values.ts";
-import type { ChangeLine } from "../report/changes.ts";
+import type { ChangeLine } from "../report/change-lines.ts";
 import type { Words } from "../report/words.ts";
 import { type Cell, cell, joined, type Screen, tableLines } from "./layout.ts";
 

@@ -1,7 +1,7 @@
 // Every exemption that is used, unused or ends soon is in the plan.
 
 import { describe, expect, onTestFinished, test } from "vitest";
-import { policyFindings } from "../../../../src/core/base/model/findings.ts";
+import { exemptionFindings, policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Plan } from "../../../../src/index.ts";
 import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
@@ -69,18 +69,20 @@ describe("an exemption", () => {
   test("that is used is in the plan with what it covers, and the plan is not empty", async () => {
     const { made, run } = await start(users, customers);
     const planned = await made("plan");
-    const [exemptions, findings] = [planned.exemptions, policyFindings(planned)];
     const of = (table: string, line: number) => ({
-      ...{ policy: "pii", reason: "DPIA-41", expires: dayIn(100), file: "manifests/p.yaml", line },
-      places: [{ address: "Schemas/orders", path: `/schemas/public/tables/${table}/columns/email/hashed` }],
+      ...{ rule: "Policy/pii", severity: "info", message: "DPIA-41", count: 1, file: "manifests/p.yaml", line },
+      exemption: {
+        until: dayIn(100),
+        places: [{ address: "Schemas/orders", path: `/schemas/public/tables/${table}/columns/email/hashed` }],
+      },
     });
-    expect([exemptions, findings]).toEqual([[of("users", 10), of("customers", 11)], []]);
+    expect([exemptionFindings(planned), policyFindings(planned)]).toEqual([[of("users", 10), of("customers", 11)], []]);
     const { stdout } = await run("plan", "-v");
     expect(stdout).toContain(`Policy/pii   1 finding exempt until ${dayIn(100)}`);
     expect(stdout).toContain("public.users.email");
     expect(stdout).not.toContain("No changes");
     expect((await run("drift")).code).toBe(0);
-    expect((await made("drift")).exemptions).toHaveLength(2);
+    expect(exemptionFindings(await made("drift"))).toHaveLength(2);
   });
 
   test("is not called unused by a plan of a part, by validate or by a plan that could not read everything", async () => {

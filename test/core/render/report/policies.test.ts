@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { PolicyFinding } from "../../../../src/core/base/model/findings.ts";
 import type { Entry, Row } from "../../../../src/core/render/blocks.ts";
-import { policySections } from "../../../../src/core/render/report/policies.ts";
+import { policyEntries } from "../../../../src/core/render/report/policies.ts";
 
 const finding = (line: number, members: Partial<PolicyFinding> = {}): PolicyFinding => ({
   ...{ rule: "Policy/pii", severity: "error", message: "personal data must be hashed", address: "Schemas/orders" },
@@ -10,8 +10,7 @@ const finding = (line: number, members: Partial<PolicyFinding> = {}): PolicyFind
   ...members,
 });
 
-const existing = (findings: readonly PolicyFinding[]): readonly Entry[] =>
-  policySections(findings, "Plan").find(({ id }) => id === "existing")?.entries ?? [];
+const existing = (findings: readonly PolicyFinding[]): readonly Entry[] => policyEntries(findings, "existing");
 const places = (spans: Row): readonly string[] =>
   spans.flat().flatMap((span) => (typeof span !== "string" && span.as === "place" ? [span.text] : []));
 
