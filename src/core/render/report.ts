@@ -118,10 +118,8 @@ const withCommands = ({ command, entries, ...section }: Section, named: (command
   entries: entries.map(({ commands, ...entry }) => (commands === undefined ? entry : { ...entry, commands: commands.map(named) })),
 });
 
-/** What only some kinds of documents have. */
-type OwnContent = Pick<Report, "about" | "refusalTitle" | "refusal" | "refusals" | "waysOut" | "limits" | "guards" | "calls" | "exit">;
-
-const noContent: OwnContent = {
+/** What a validation has not. */
+const noContent = {
   about: { times: [] },
   refusalTitle: "",
   refusal: "",
@@ -131,11 +129,9 @@ const noContent: OwnContent = {
   guards: [],
   calls: [],
   exit: "",
-};
+} as const;
 
-type Content = Pick<Report, "headline"> & Partial<OwnContent>;
-
-function contentOf(document: Document, options: RenderOptions): Content {
+function contentOf(document: Document, options: RenderOptions): Pick<Report, "headline"> & Partial<Report> {
   if (document.kind === "Validation") return { headline: validationHeadline(document) };
   const { kind, account, tool } = document;
   const about = { account, tool: `${tool.name} ${tool.version}` };

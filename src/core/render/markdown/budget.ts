@@ -45,13 +45,8 @@ export function listed<T>(all: readonly T[], detail: Detail, { draw, one, betwee
   return [...shown.map(draw), ...(left === 0 ? [] : [`- … ${moreOf(left, one)}`])].join(between);
 }
 
-const shorter: Readonly<Record<Exclude<Detail, "full">, string>> = {
-  short: "Lists end after 100 entries.",
-  brief: "Lists end after 20 entries.",
-  counts: "Only the totals are shown.",
-};
-
 /** What is left out, and the command that shows it; "" if the document is complete. */
 export function shortenedText(detail: Detail, command: string): string {
-  return detail === "full" ? "" : `**Shortened:** ${shorter[detail]} See everything with \`${command}\`.`;
+  const shorter = detail === "counts" ? "Only the totals are shown." : `Lists end after ${listLimits[detail]} entries.`;
+  return detail === "full" ? "" : `**Shortened:** ${shorter} See everything with \`${command}\`.`;
 }

@@ -69,21 +69,18 @@ export function annotationsOf(document: Document): readonly Annotation[] {
   return errorsFirst([...shared, ...(document.kind === "Result" ? ofResult(document) : ofPlan(document))]);
 }
 
-function ofDiagnostic({ rule, summary, severity, message, command, address, file, line, column }: Diagnostic): Annotation {
-  return { rule, title: summary, severity, message, more: linesOf(command), ...defined({ address, file, line, column }) };
-}
+const ofDiagnostic = (finding: Diagnostic): Annotation => ({
+  ...ofFinding(finding, finding.summary, finding.message),
+  more: linesOf(finding.command),
+  ...defined({ column: finding.column }),
+});
 
 function ofPolicy(finding: PolicyFinding, kind: Document["kind"], isRefused: boolean): Annotation {
-  const { rule, severity, address, path, message, file, line } = finding;
+  const { address, path, message } = finding;
   const requirement = requirementText(finding);
   const where = requirement === "" ? wholePath(path) : joinParts([pathText(path).node, requirement], ": ");
-  return {
-    rule,
-    title: "Policy violated",
-    severity,
-    message: `${spaced(address, where)}${requirement === "" ? ":" : "."} ${message}`,
-    ...defined({ address, path, file, line, effect: policyEffect(finding, kind, isRefused) }),
-  };
+  const text = `${spaced(address, where)}${requirement === "" ? ":" : "."} ${message}`;
+  return { ...ofFinding(finding, "Policy violated", text), ...defined({ effect: policyEffect(finding, kind, isRefused) }) };
 }
 
 /** In a report every finding exists: that is what it reports. */
@@ -123,29 +120,25 @@ function ofPlan(plan: Plan): readonly Annotation[] {
   ];
 }
 
-/** A line of the base is not there any more. */
-const ofLoosened = ({ rule, severity, address = "", message, at, file, line }: Finding): Annotation => ({
-  rule,
-  title: "The manifests loosen a rule",
-  severity,
-  message: `${address}: ${message}`,
-  ...(at === undefined ? defined({ file, line }) : {}),
+const ofFinding = ({ rule, severity, address, path, file, line }: Finding, title: string, message: string): Annotation => ({
+  ...{ rule, title, severity, message },
+  ...defined({ address, path, file, line }),
 });
+
+/** A line of the base is not there any more. */
+function ofLoosened({ address = "", file, line, ...finding }: Finding): Annotation {
+  const place = finding.at === undefined ? defined({ file, line }) : {};
+  return ofFinding({ ...finding, ...place }, "The manifests loosen a rule", `${address}: ${finding.message}`);
+}
 
 /** One for the same column of all integrations. */
 function ofNewColumn(group: ColumnGroup): Annotation {
-  const [{ rule, severity, address, path, message }] = group;
-  const title = "A column that nobody has reviewed";
-  return { rule, title, severity, message: `${nodeOf(group)}, ${message} (${integrationsOf(group)}).`, ...defined({ address, path }) };
+  const [finding] = group;
+  return ofFinding(finding, "A column that nobody has reviewed", `${nodeOf(group)}, ${finding.message} (${integrationsOf(group)}).`);
 }
 
-const ofNeverReviewed = ({ rule, severity, message, address }: Finding): Annotation => ({
-  rule,
-  title: "An integration that nobody has reviewed",
-  severity,
-  message: `${message}.`,
-  ...defined({ address }),
-});
+const ofNeverReviewed = (finding: Finding): Annotation =>
+  ofFinding(finding, "An integration that nobody has reviewed", `${finding.message}.`);
 
 const isUnread = ({ why }: Step): boolean => why?.code === "E_READ_FAILED";
 

@@ -1,4 +1,4 @@
-import type { Attribution, Change, Origin, ReadyStep } from "../../base/model/plan.ts";
+import type { Attribution, Change, ReadyStep } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { joinParts } from "../../base/text/lists.ts";
 
@@ -8,9 +8,7 @@ export type Traced = Pick<Change, "origin" | "attribution"> &
   Partial<Pick<ReadyStep, "address" | "liveName">>;
 
 /** "drift", "config", "conflict"; "" if unknown. */
-function originText(origin: Origin | undefined): string {
-  return origin === undefined || origin === "unknown" ? "" : origin;
-}
+export const originText = ({ origin = "unknown" }: Pick<Change, "origin">): string => (origin === "unknown" ? "" : origin);
 
 /**
  * What an event says: "un-hashed by dana@example.com, 2026-03-03 07:55 UTC" of a node that it names, "Orders was changed by dana@example.com, …" of an object.
@@ -34,7 +32,7 @@ const verbOf = ({ attribution, field, before }: Traced): string => {
 };
 
 /** "drift; un-hashed by dana@example.com, 2026-03-03 07:55 UTC". */
-export const traceText = (traced: Traced): string => joinParts([originText(traced.origin), attributionText(traced)], "; ");
+export const traceText = (traced: Traced): string => joinParts([originText(traced), attributionText(traced)], "; ");
 
 /** The user who made the change; "" if unknown. */
 export function actorText({ actor, own }: Attribution): string {

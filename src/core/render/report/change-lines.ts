@@ -8,7 +8,7 @@ import { visible } from "../../base/text/control-characters.ts";
 import { joinParts } from "../../base/text/lists.ts";
 import { type PathText, pathText } from "../../base/text/paths.ts";
 import { valueAt } from "../../base/text/values.ts";
-import { attributionText } from "./attribution.ts";
+import { attributionText, originText } from "./attribution.ts";
 import { labelText, placeOf } from "./change-words.ts";
 import { isAlarm, type Words } from "./words.ts";
 
@@ -39,10 +39,8 @@ export function changeLines(object: WithChanges, words: Words): readonly ChangeL
 }
 
 function changeLine(change: Change, words: Words): ChangeLine {
-  const { path, before, after, cause, origin } = change;
+  const { path, before, after, cause } = change;
   const reason = cause?.reason === undefined ? "" : `(${visible(cause.reason)})`;
-  const from = origin === undefined || origin === "unknown" ? "" : origin;
-  const who = attributionText(change);
   return {
     path: pathText(path),
     live: before === undefined ? words.unknown : valueAt(path, before),
@@ -50,7 +48,10 @@ function changeLine(change: Change, words: Words): ChangeLine {
     isSecret: isSecretReference(before) || isSecretReference(after),
     isAlarm: isAlarm(change),
     why: joinParts(
-      [joinParts([from, who], ", "), joinParts([cause === undefined ? "" : placeOf(cause), reason, labelText([cause])], " ")],
+      [
+        joinParts([originText(change), attributionText(change)], ", "),
+        joinParts([cause === undefined ? "" : placeOf(cause), reason, labelText([cause])], " "),
+      ],
       "; ",
     ),
   };

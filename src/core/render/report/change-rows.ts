@@ -18,18 +18,15 @@ import { visible } from "../../base/text/control-characters.ts";
 import { grouped } from "../../base/text/lists.ts";
 import { nameText, wholePath } from "../../base/text/paths.ts";
 import { actionSigns } from "../../base/text/signs.ts";
-import { factsOf, placeOf, valueChange, whyText } from "./change-words.ts";
+import { type ChangeText, factsOf, placeOf, valueChange, whyText } from "./change-words.ts";
 import { isAlarm, type Words } from "./words.ts";
 
 // What changes is one table: a verb, the columns or objects, the integrations, and why. Equal changes of several columns and
 // integrations are one row, so that a rule and its reason are said once.
 
 /** Equal changes. Texts are raw unless a comment says otherwise. */
-export interface ChangeRow {
+export interface ChangeRow extends ChangeText {
   readonly sign: string;
-  /** "hash", "no longer hashed", "create". */
-  readonly verb: string;
-  readonly isAlarm: boolean;
   /** "customers.email"; without control characters. */
   readonly what: readonly string[];
   /** What each is: "column". */
@@ -40,9 +37,6 @@ export interface ChangeRow {
   readonly where: readonly string[];
   /** "false → true", if the verb does not say it; without control characters. */
   readonly value: string;
-  /** Without control characters. */
-  readonly why: string;
-  readonly cause: Cause | undefined;
   /** JSON Pointer of the first change; "" for an object. */
   readonly path: string;
 }

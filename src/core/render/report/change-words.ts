@@ -6,14 +6,21 @@ import { ruleText } from "../../base/text/describe.ts";
 import { andMore, joinParts } from "../../base/text/lists.ts";
 import { valueAt } from "../../base/text/values.ts";
 import { attributionText, type Traced } from "./attribution.ts";
-import type { ChangeRow } from "./change-rows.ts";
 import { isAlarm, reviewed, type Words, wordsOf } from "./words.ts";
 
 // What a change is called, and why it is made.
 
-export type Facts = Pick<ChangeRow, "verb" | "isAlarm" | "why" | "cause">;
+/** What a row says of its changes. */
+export interface ChangeText {
+  /** "hash", "no longer hashed", "create". */
+  readonly verb: string;
+  readonly isAlarm: boolean;
+  /** Without control characters. */
+  readonly why: string;
+  readonly cause: Cause | undefined;
+}
 
-export const factsOf = (facts: ChangeFacts & { readonly field: string }, words: Words): Facts => ({
+export const factsOf = (facts: ChangeFacts & { readonly field: string }, words: Words): ChangeText => ({
   verb: verbOf(facts, words),
   isAlarm: isAlarm(facts),
   why: whyText(facts, words),

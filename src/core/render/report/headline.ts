@@ -1,6 +1,6 @@
 import { changeCount, eachChange, isOutside } from "../../base/model/changes.ts";
 import { exemptionFindings, guardFindings, loosenedOf, openFindings } from "../../base/model/findings.ts";
-import { type Change, isOfRelation, type Plan, type ReadyStep, readySteps, stepsOf } from "../../base/model/plan.ts";
+import { type Change, type ChangeFacts, isOfRelation, type Plan, type ReadyStep, readySteps, stepsOf } from "../../base/model/plan.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { counted, countList } from "../../base/text/counts.ts";
 import { joinParts } from "../../base/text/lists.ts";
@@ -16,6 +16,10 @@ export const isReview = ({ loosenedSince }: Plan): boolean => loosenedSince === 
 /** "6 changes from this pull request, all protect; 1 outside change is undone": a plan or report with something in it. Without a period. */
 export const contentText = (plan: Plan): string => (plan.kind === "DriftReport" ? driftText(plan) : planText(plan));
 
+/** How many changes pass. */
+const total = (items: readonly ReadyStep[], test: (change: ChangeFacts, item: ReadyStep) => boolean): number =>
+  items.reduce((sum, item) => sum + changeCount(item, (change) => test(change, item)), 0);
+
 function planText(plan: Plan): string {
   const items = readySteps(plan);
   const exposed = exposedColumns(items);
@@ -24,20 +28,15 @@ function planText(plan: Plan): string {
   const creates = items.filter(({ verb }) => verb === "create").length;
   const sent = items.filter(({ verb }) => verb !== "create" && verb !== "bind");
   const changes = sent.reduce((sum, item) => sum + (isOfRelation(item) ? 1 : changeCount(item, isOwn)), 0);
-  const risky = items.map(
-    (item) =>
-      [changeCount(item, (one) => isOwn(one) && isAlarm(one)), changeCount(item, (one) => isOwn(one) && one.risk === "protects")] as const,
-  );
-  const [exposes, protects] = risky.reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]);
+  const exposes = total(items, (one) => isOwn(one) && isAlarm(one));
+  const protects = total(items, (one) => isOwn(one) && one.risk === "protects");
   const from = isReview(plan) ? ` from ${reviewed(plan)}` : "";
   const own = joinParts([creates === 0 ? "" : `${creates} to create`, changes === 0 ? "" : counted(changes, "change")], ", ");
-  const outside = items.reduce((sum, item) => sum + changeCount(item, isOutside), 0);
+  const outside = total(items, isOutside);
   // The base of a review may never have been applied: only an event shows that the account changed.
-  const unsure = isReview(plan)
-    ? items.reduce((sum, item) => sum + changeCount(item, (one) => isOutside(one) && !hasEvent(item, one)), 0)
-    : 0;
-  const others = unsure + items.reduce((sum, item) => sum + changeCount(item, isNew), 0);
-  const again = items.reduce((sum, item) => sum + changeCount(item, (one) => isOutside(one) && isAlarm(one)), 0);
+  const unsure = isReview(plan) ? total(items, (one, item) => isOutside(one) && !hasEvent(item, one)) : 0;
+  const others = unsure + total(items, isNew);
+  const again = total(items, (one) => isOutside(one) && isAlarm(one));
   return joinParts(
     [
       own === "" ? nothingText(plan, outside) : `${own}${from}${riskText(creates + changes, protects, exposes)}`,
@@ -104,7 +103,7 @@ function driftText(report: Plan): string {
   const added = report.findings.filter(({ rule }) => rule === "new-column").length;
   const items = readySteps(report);
   const isDifferent = items.filter(({ verb }) => verb !== "bind");
-  const exposed = isDifferent.reduce((sum, item) => sum + changeCount(item, isAlarm), 0);
+  const exposed = total(isDifferent, isAlarm);
   const all = isDifferent.reduce((sum, item) => sum + (isOfRelation(item) || item.verb === "create" ? 1 : changeCount(item)), 0);
   const first = exposed === 0 ? undefined : firstExposed(isDifferent);
   const findings = openFindings(report).length;

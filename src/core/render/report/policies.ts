@@ -68,7 +68,7 @@ export function exemptionEntry(finding: ExemptionFinding): Entry {
   return {
     sign: "○",
     tone: "warn",
-    isMinor: true,
+    isBrief: true,
     head: [[name(rule)], [`${counted(places.length, "finding")} exempt until ${until}`], [place(placeText(finding))]],
     notes: [[joinParts([message, approvedBy], ", ")]],
     rows: places.map(({ address, path }) => [[name(address)], [code(wholePath(path))]]),

@@ -16,10 +16,9 @@ import {
   withGaps,
 } from "../blocks.ts";
 import type { RenderOptions } from "../document.ts";
-import { changeLines } from "../report/change-lines.ts";
+import { type ChangeLine, changeLines } from "../report/change-lines.ts";
 import { problemEntry } from "../report/sections.ts";
 import { type Words, wordsOf } from "../report/words.ts";
-import { changeRows } from "./changes.ts";
 import {
   type Cell,
   cell,
@@ -182,6 +181,35 @@ function detailLines(entry: Entry, words: Words, screen: Screen): readonly strin
     ...yaml.map((line) => indent + visible(line)),
     ...commands.flatMap((command) => commandLines(command, screen, hasDetails(entry) ? undefined : indent)),
   ];
+}
+
+/** Every change of an item, one per line. */
+const changeRows = (lines: readonly ChangeLine[], words: Words, screen: Screen): readonly string[] =>
+  tableLines(
+    lines.map((line) => [pathCell(line, screen), valueCell(line, words, screen), cell(line.why, screen.paint.dim)]),
+    "    ",
+    screen.width,
+  );
+
+function pathCell({ path: { node, leaf } }: ChangeLine, { paint }: Screen): Cell {
+  if (node === "" || leaf === "") return cell(node + leaf);
+  return joined(cell(`${node} `), cell(leaf, paint.cyan));
+}
+
+function valueCell(line: ChangeLine, words: Words, { paint, verbose, width }: Screen): Cell {
+  const strong = line.isAlarm ? (text: string) => paint.bold(paint.red(text)) : paint.bold;
+  if (line.live === "") return cell(line.desired, strong);
+  const [live, desired] = verbose || line.isSecret ? [line.live, line.desired] : fitPair(line.live, line.desired, Math.floor(width / 2));
+  if (words.kind !== "DriftReport") return joined(cell(live, paint.dim), cell(" → ", paint.dim), cell(desired, strong));
+  return joined(cell("live ", paint.dim), cell(live), cell(", desired ", paint.dim), cell(desired, strong));
+}
+
+/** Both texts in at most `width` characters, the middle of the longer one cut. */
+function fitPair(a: string, b: string, width: number): readonly [string, string] {
+  if (a.length + b.length <= width) return [a, b];
+  const half = Math.floor(width / 2);
+  const cut = (text: string, other: string): string => cutMiddle(text, Math.max(12, width - Math.min(other.length, half)));
+  return [cut(a, b), cut(b, a)];
 }
 
 /** "↳ PATCH /v1/…, after Asset/lake", and the body. */

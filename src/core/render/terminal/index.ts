@@ -52,7 +52,8 @@ function headingLines({ target, refusalTitle, headline, about, words }: Report, 
 /** What apply sends, why it refuses the plan, and what a report may lack. */
 function closing({ calls, exit, refusals, refusal, limits }: Report, { paint, width }: Screen): readonly string[] {
   const strong = (line: string): string => paint.bold(paint.red(line));
-  const reasons = refusals.flatMap(({ text }) => wrap(text, "    ", width)).map(paint.red);
+  // Guards are above, with how to lift them.
+  const reasons = refusals.flatMap(({ text, isGuard }) => (isGuard ? [] : wrap(text, "    ", width))).map(paint.red);
   const refused = `${refusal}${reasons.length === 0 ? "." : ":"}`;
   return [
     ...calls.flatMap((text) => wrap(text, "", width)),
