@@ -69,7 +69,7 @@ async function judged({ live, trees = {}, view = {}, objects = [], left = [], at
         ...{ address, instruction, command, actual, expected, liveName, obligation, origin },
       })),
     ),
-    ended: found.flatMap(({ kept: now }) => (now === undefined ? [] : [now.id])),
+    ended: found.flatMap(({ kept: now }) => (now?.schemas.size === 0 ? [now.id] : [])),
   };
 }
 
