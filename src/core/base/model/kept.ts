@@ -221,8 +221,7 @@ function tableNow(
       const { as, by, isKept } = nodes;
       const was = known.get(keyOf(as, column));
       known.delete(keyOf(as, column));
-      if (isKept) found.add(column, { since: was?.since ?? since, as, by, ...defined({ among }) });
-      else if (was === undefined) found.add(column, { since, as, by, ...defined({ among }), isPlanned: true });
+      if (isKept || was === undefined) found.add(column, { since: was?.since ?? since, as, by, ...defined({ among }), ...planned(isKept) });
       else if (!isOver(column, as)) found.add(column, was);
     }
   for (const nodes of before)

@@ -1,6 +1,6 @@
 import type { Address } from "../../base/model/address.ts";
 import { byHandStep } from "../../base/model/draft-steps.ts";
-import { own } from "../../base/model/json/json.ts";
+import { defined, own } from "../../base/model/json/json.ts";
 import { type KeptIntegration, type KeptTable, namesDigest, newNames } from "../../base/model/kept.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
@@ -43,34 +43,30 @@ export function obligationsOf(unit: SchemaConfigUnit, input: Input): Obligations
   const byNode = new Map<string, DraftStep>();
   const gone: string[] = [];
   const judge = judgeOf(unit, input);
-  const say = (path: NodePath, nodes: KeptNodes, instruction: string): void => {
+  for (const [path, nodes] of notDisabled(before, tree)) {
+    const state = judge(path, nodes);
+    if (state === "ended" || state === "gone") ended.add(nodePointer(path, nodes.as));
+    if (state === "gone") gone.push(nodeText(path));
     // A column that was kept hashed and disabled is one finding.
-    if (byNode.has(nodePointer(path))) return;
-    const actual = nodesAt(tree, path).column?.[keyOf(nodes)];
+    if (typeof state === "string" || byNode.has(nodePointer(path))) continue;
     const step = byHandStep({
       address,
       path: nodePointer(path, keyOf(nodes)),
       manifests,
       expected: nodes.as === "hashed",
-      ...(actual === undefined ? {} : { actual }),
+      ...defined({ actual: nodesAt(tree, path).column?.[keyOf(nodes)] }),
       obligation: true,
-      instruction,
+      instruction: state.instruction,
       command: giveUpCommand(address, nodeText(path)),
     });
     byNode.set(nodePointer(path), step);
-  };
-  for (const [path, nodes] of notDisabled(before, tree)) {
-    const state = judge(path, nodes);
-    if (state === "ended" || state === "gone") ended.add(keyIn(path, nodes.as));
-    if (state === "gone") gone.push(nodeText(path));
-    if (typeof state === "object") say(path, nodes, state.instruction);
   }
   const names = account.list(integrations).byId.get(unit.liveId)?.name ?? unit.name;
   const message = `${andMore(gone, "node", { shown: 10 })} of ${names} ${gone.length === 1 ? "is" : "are"} gone, and nothing new beside ${gone.length === 1 ? "it" : "them"} is readable. The next apply forgets that ${gone.length === 1 ? "it was" : "they were"} kept hashed or disabled.`;
   return {
     steps: [...byNode.values()],
     problems: gone.length === 0 ? [] : [{ code: "I_KEPT_GONE", severity: "info", message }],
-    hasEnded: (path, as) => ended.has(keyIn(path, as)),
+    hasEnded: (path, as) => ended.has(nodePointer(path, as)),
   };
 }
 
@@ -83,8 +79,6 @@ function* notDisabled({ schemas }: KeptIntegration, tree: LiveSchemas): Generato
       for (const nodes of all) for (const column of nodes.columns ?? [undefined]) yield [nodePath(schema, table, column), nodes];
     }
 }
-
-const keyIn = (path: NodePath, as: KeptNodes["as"]): string => nodePointer(path, as);
 
 const keyOf = ({ as }: KeptNodes): "hashed" | "enabled" => (as === "hashed" ? "hashed" : "enabled");
 
@@ -196,27 +190,25 @@ function replacementsIn(
     const [schema, table, column] = path;
     const { schema: liveSchema, table: liveTable } = nodesAt(tree, path);
     const ofSchema = before.schemas.get(schema);
-    const [above, live, kept]: readonly [NodePath, Readonly<Record<string, unknown>>, Iterable<string | undefined>] =
+    const [pathOf, name, live, kept]: readonly [(name: string) => NodePath, string, object, Iterable<string | undefined>] =
       liveSchema === undefined || table === undefined
-        ? [[schema], tree, before.schemas.keys()]
+        ? [(one) => [one], schema, tree, before.schemas.keys()]
         : liveTable === undefined || column === undefined
-          ? [[schema, table], liveSchema.tables, ofSchema?.keys() ?? []]
-          : [[schema, table, column], liveTable.columns ?? {}, (ofSchema?.get(table) ?? []).flatMap(({ columns = [] }) => columns)];
+          ? [(one) => [schema, one], table, liveSchema.tables, ofSchema?.keys() ?? []]
+          : [
+              (one) => [schema, table, one],
+              column,
+              liveTable.columns ?? {},
+              (ofSchema?.get(table) ?? []).flatMap(({ columns = [] }) => columns),
+            ];
+    const above = pathOf(name);
     const digest = among?.[above.length - 1];
     const found = getOrAdd(known, JSON.stringify([above.slice(0, -1), digest]), () => {
       const all = new Set([...kept].flatMap((name) => name ?? []));
       const gone = [...all].filter((name) => !Object.hasOwn(live, name));
       const { names, isExact } = newNames(digest, { live: Object.keys(live), gone });
-      const beside = names
-        .filter((name) => isExact || !all.has(name))
-        .map((name) =>
-          nodePath(
-            above.length === 1 ? name : schema,
-            above.length === 1 ? undefined : above.length === 2 ? name : table,
-            above.length === 3 ? name : undefined,
-          ),
-        );
-      return { names: beside.filter((path) => hasReadable(keeps, tree, path)).map(nodeText), isExact };
+      const beside = names.filter((one) => isExact || !all.has(one)).map(pathOf);
+      return { names: beside.filter((one) => hasReadable(keeps, tree, one)).map(nodeText), isExact };
     });
     return { ...found, above };
   };
