@@ -46,7 +46,7 @@ const newPlan = "dimsync plan --out plan.json";
 export async function checkSavedPlan(
   plan: Plan,
   { settings, manifestDigest }: Pick<Project, "settings" | "manifestDigest">,
-  { git, records }: { readonly git: Plan["git"]; readonly records: Records },
+  { git, records }: { readonly git: Plan["git"]; readonly records: Pick<Records, "wasApplied"> },
   maxAgeMs = dayMs,
 ): Promise<void> {
   checkTarget(plan, settings);

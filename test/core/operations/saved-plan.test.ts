@@ -2,8 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { DimsyncError } from "../../../src/core/base/model/errors.ts";
 import { guardFindings } from "../../../src/core/base/model/findings.ts";
 import type { Plan, ReadyStep } from "../../../src/core/base/model/plan.ts";
+import { checkSavedPlan } from "../../../src/core/operations/saved-plan.ts";
 import { digestOf } from "../../../src/core/records/plan-file.ts";
 import type { StoredSchema, TableEntry } from "../../../src/embedded/index.ts";
 import { repositoryIn } from "../../support/git/remote.ts";
@@ -19,6 +21,8 @@ import {
   tagManifest,
   together,
 } from "../apply/scene.ts";
+import { config, load } from "../manifests/project-on-disk.ts";
+import { plan as planWith } from "../render/plans.ts";
 
 const manifests = together(
   tagManifest("the best"),
@@ -229,71 +233,15 @@ describe("a saved plan", () => {
     });
   });
 
-  const refused: Readonly<Record<string, readonly [prepare: (at: Scene) => Promise<readonly string[]> | readonly string[], code: string]>> =
-    {
-      "that was changed after it was made": [
-        (at) => {
-          const text = readFileSync(join(at.folder, "plan.json"), "utf8");
-          at.write("plan.json", text.replace('"the best"', '"the worst"'));
-          return [];
-        },
-        "E_PLAN_TAMPERED",
-      ],
-      "without its digest": [
-        (at) => {
-          const { integrity: _, ...plan } = JSON.parse(readFileSync(join(at.folder, "plan.json"), "utf8")) as Record<string, unknown>;
-          at.write("plan.json", JSON.stringify(plan));
-          return [];
-        },
-        "E_PLAN_TAMPERED",
-      ],
-      "that was truncated": [
-        (at) => {
-          at.write("plan.json", readFileSync(join(at.folder, "plan.json"), "utf8").slice(0, 500));
-          return [];
-        },
-        "E_PLAN_FILE",
-      ],
-      "that is too old": [
-        async () => {
-          await new Promise((resolve) => setTimeout(resolve, 20));
-          return ["--max-plan-age", "0.01"];
-        },
-        "E_STALE",
-      ],
-      "of other manifests": [
-        (at) => {
-          at.write("manifests/all.yaml", manifests.replace("the best", "a better description"));
-          return [];
-        },
-        "E_STALE",
-      ],
-      "of another target": [
-        (at) => {
-          at.write("dimsync.yaml", readFileSync(join(at.folder, "dimsync.yaml"), "utf8").replace("test:", "prod:"));
-          return [];
-        },
-        "E_PLAN_TARGET",
-      ],
-      "of another account": [
-        (at) => {
-          at.write("dimsync.yaml", readFileSync(join(at.folder, "dimsync.yaml"), "utf8").replace("127.0.0.1", "localhost"));
-          return [];
-        },
-        "E_PLAN_TARGET",
-      ],
-    };
-  for (const [which, [prepare, code]] of Object.entries(refused))
-    it(`${which} is refused with ${code}, exit 5, before anything is read`, async () => {
-      const at = await scene(manifests);
-      await savedPlan(at);
-      const flags = await prepare(at);
-      at.service.resetCounts();
-      const ran = await at.run(["apply", "plan.json", ...flags]);
-      expect(ran).toMatchObject({ code: 5, stdout: "" });
-      expect(ran.stderr).toContain(`dimsync: ${code}: `);
-      expect(at.service.requests).toEqual([]);
-    });
+  it("of other manifests is refused with exit 5 before anything is read", async () => {
+    const at = await scene(manifests);
+    await savedPlan(at);
+    at.write("manifests/all.yaml", manifests.replace("the best", "a better description"));
+    at.service.resetCounts();
+    const ran = await at.run(["apply", "plan.json"]);
+    expect(ran).toMatchObject({ code: 5, stdout: "", stderr: expect.stringContaining("dimsync: E_STALE: ") });
+    expect(at.service.requests).toEqual([]);
+  });
 
   type Editable = { -readonly [K in keyof ReadyStep]: ReadyStep[K] };
   /** Writes the plan again after the edit, with the digest that belongs to it. */
@@ -317,16 +265,17 @@ describe("a saved plan", () => {
     "a request more": withGold(({ requests }) => ({ requests: [...requests, ...requests] })),
     "an item twice": (_, items) => ({ items: [...items, ...items.map((item, index) => ({ ...item, id: `s9${index}` }))] }),
   };
-  for (const [what, edit] of Object.entries(edits))
-    it(`with ${what} is refused with E_STALE, although its digest was computed again, and nothing is sent`, async () => {
+  it.each(Object.entries(edits))(
+    "with %s is refused with E_STALE, although its digest was computed again, and nothing is sent",
+    async (_, edit) => {
       const at = await scene(manifests);
       await savedPlan(at);
       await edited(at, edit);
       const ran = await at.run(["apply", "plan.json"]);
-      expect(ran, ran.stderr).toMatchObject({ code: 5, stdout: "" });
-      expect(ran.stderr).toContain("dimsync: E_STALE: ");
+      expect(ran).toMatchObject({ code: 5, stdout: "", stderr: expect.stringContaining("dimsync: E_STALE: ") });
       expect(at.writes()).toEqual([]);
-    });
+    },
+  );
 
   const liftings: Readonly<Record<string, (plan: Plan) => Partial<Plan>>> = {
     "whose guard was removed": () => ({ findings: [], executable: true }),
@@ -401,26 +350,12 @@ describe("a saved plan", () => {
     expect(readySteps((await at.plan()).plan).map(({ address }) => address)).toEqual(["Schemas/orders"]);
   });
 
-  const signed: Readonly<Record<string, readonly [made: string, applied: string, refusal: string | undefined]>> = {
-    "with its key is applied": ["k1", "k1", undefined],
-    "without a key is refused": ["k1", "", "E_DIGEST_KEY"],
-    "with another key is refused": ["k1", "k2", "E_PLAN_TAMPERED"],
-  };
-  for (const [which, [made, applied, refusal]] of Object.entries(signed))
-    it(`signed with DIMSYNC_DIGEST_KEY, ${which}`, async () => {
-      const at = await scene(manifests);
-      await savedPlan(at, { DIMSYNC_DIGEST_KEY: made });
-      const ran = await at.run(["apply", "plan.json"], { DIMSYNC_DIGEST_KEY: applied });
-      expect(ran.code).toBe(refusal === undefined ? 0 : 5);
-      expect(ran.stderr).toContain(refusal ?? "");
-    });
-
-  it("that is not signed is refused if a key is set", async () => {
+  it("signed with DIMSYNC_DIGEST_KEY is applied with its key only", async () => {
     const at = await scene(manifests);
-    await savedPlan(at);
-    const ran = await at.run(["apply", "plan.json"], { DIMSYNC_DIGEST_KEY: "k1" });
-    expect(ran.code).toBe(5);
-    expect(ran.stderr).toContain("E_PLAN_TAMPERED");
+    await savedPlan(at, { DIMSYNC_DIGEST_KEY: "k1" });
+    const apply = (key: string) => at.run(["apply", "plan.json"], { DIMSYNC_DIGEST_KEY: key });
+    expect(await apply("k2")).toMatchObject({ code: 5, stderr: expect.stringContaining("E_PLAN_TAMPERED") });
+    expect((await apply("k1")).code).toBe(0);
   });
 });
 
@@ -472,7 +407,7 @@ describe("a protected target", () => {
     expect(at.writes()).toEqual([]);
   });
 
-  it("does not accept a plan with uncommitted changes, which plan and apply name", async () => {
+  it("names the uncommitted changes for which apply will refuse its plan", async () => {
     const { at } = await protectedScene();
     at.write("manifests/all.yaml", manifests.replace("the best", "the very best"));
     const planned = await at.run(["plan", "--out", "plan.json"]);
@@ -480,9 +415,69 @@ describe("a protected target", () => {
     expect(planned.stdout.replaceAll(/\s+/gu, " ")).toContain(
       "Apply will refuse this plan: The target is protected, and there are uncommitted changes in manifests/all.yaml.",
     );
-    const ran = await at.run(["apply", "plan.json"]);
-    expect(ran).toMatchObject({ code: 3, stdout: "" });
-    expect(ran.stderr).toContain("made with uncommitted changes in manifests/all.yaml");
+    expect(await at.run(["apply", "plan.json"])).toMatchObject({ code: 3, stdout: "" });
     expect(at.writes()).toEqual([]);
+  });
+});
+
+describe("a saved plan is refused", () => {
+  const commit = "1".repeat(40);
+  const clean = { commit, dirty: false };
+  interface Given {
+    readonly plan?: Partial<Plan>;
+    readonly git?: Plan["git"];
+    readonly isProtected?: boolean;
+    readonly maxAgeMs?: number;
+    readonly runId?: string;
+    readonly isOutside?: true;
+  }
+  const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
+  const day = 24 * 60 * 60 * 1000;
+  const inTree = (made: NonNullable<Plan["git"]>, now = clean): Given => ({ plan: { git: made }, git: now, isProtected: true });
+
+  it.each<readonly [what: string, given: Given, refusal: string | undefined]>([
+    ["not as it was made", {}, undefined],
+    ["not if its tree was clean at HEAD, for a protected target", inTree(clean), undefined],
+    ["for another target", { plan: { target: "dev" } }, 'E_PLAN_TARGET 5 The plan is for target "dev", not "prod".'],
+    ["for another account", { plan: { account: "http://localhost:2" } }, "E_PLAN_TARGET 5 The plan is for the account http://localhost:2,"],
+    ["if it is too old", { plan: { createdAt: at(-day - 1000) } }, "E_STALE 5 .* expired after 1 day"],
+    ["if it is older than --max-plan-age", { plan: { createdAt: at(-2000) }, maxAgeMs: 1000 }, "E_STALE 5 .* expired after"],
+    ["if it was made in the future", { plan: { createdAt: at(day) } }, "E_STALE 5 .*in the future.*Check the clock"],
+    ["if its time cannot be read", { plan: { createdAt: "soon" } }, "E_STALE 5"],
+    [
+      "for other manifests, with both commits",
+      { plan: { manifestDigest: "sha256:other", git: clean }, git: { commit: "2".repeat(40), dirty: false } },
+      "E_STALE 5 .*at commit 111111111111; HEAD is now 222222222222",
+    ],
+    ["if a run has applied it", { runId: "run-7" }, "E_PLAN_APPLIED 5 .*run run-7"],
+    [
+      "with uncommitted changes",
+      inTree({ commit, dirty: true, changedFiles: ["a.yaml"] }),
+      "E_PROTECTED 3 .*uncommitted changes in a.yaml",
+    ],
+    ["of a sparse checkout", inTree({ ...clean, leftOut: ["a.yaml"] }), "E_PROTECTED 3 .*leaves out a.yaml"],
+    ["made outside a repository", { isOutside: true, isProtected: true }, "E_PROTECTED 3 .*made outside a git repository"],
+    ["applied outside a repository", { ...inTree(clean), git: undefined }, "E_PROTECTED 3 .*not in a git repository"],
+    [
+      "of another commit",
+      inTree(clean, { commit: "2".repeat(40), dirty: false }),
+      "E_PROTECTED 3 .*made at 111111111111, but HEAD is 222222",
+    ],
+  ])("%s", async (_, given, refusal) => {
+    const { settings } = await load({ "dimsync.yaml": config("targets: { prod: { baseUrl: 'http://127.0.0.1:1' } }") });
+    const { git: _git, ...outside } = planWith({ account: settings.baseUrl, manifestDigest: "sha256:now", createdAt: at(-1000) });
+    const made = given.isOutside === true ? outside : { ...outside, git: clean, ...given.plan };
+    const applied = given.runId === undefined ? undefined : { planId: made.planId, at: made.createdAt, runId: given.runId };
+    const said = await checkSavedPlan(
+      made,
+      { settings: { ...settings, protected: given.isProtected === true }, manifestDigest: () => "sha256:now" },
+      { git: "git" in given ? given.git : clean, records: { wasApplied: async () => applied } },
+      given.maxAgeMs,
+    ).then(
+      () => undefined,
+      (error: DimsyncError) => `${error.code} ${error.exit} ${error.message}`,
+    );
+    if (refusal === undefined) expect(said).toBeUndefined();
+    else expect(said).toMatch(new RegExp(`^${refusal}`, "u"));
   });
 });
