@@ -76,17 +76,6 @@ describe("--protect-only", () => {
     expect([code, outcomes(result).map(({ verb }) => verb), at.writes()]).toEqual([4, ["bind"], []]);
   });
 
-  it("is not stopped by existing findings in the strict form of policies", async () => {
-    const policy =
-      "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: p }\nspec: { severity: error, when: { column: { name: [phone], enabled: true } }, require: { hashed: true }, message: hash it }\n";
-    const hashing = schemaManifest("orders", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }");
-    const at = await scene(together(ordersManifest, hashing, policy), { config: { review: "strict" } });
-    const full = await at.plan();
-    expect([full.code, guardFindings(full.plan).map(({ rule }) => rule)]).toEqual([3, ["policy"]]);
-    expect((await at.apply("--protect-only")).code).toBe(0);
-    expect(at.writes()).toEqual(["PATCH /v1/integrations/8f1c/schemas"]);
-  });
-
   it("is kept in a saved plan, which apply executes without the flag", async () => {
     const at = await scene(mixed);
     expect((await at.run(["plan", "--protect-only", "--out", "plan.json"])).code).toBe(0);

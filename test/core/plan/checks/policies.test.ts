@@ -1,6 +1,6 @@
 // A plan has what policies find, what that does to the exit code, and the line that decides it.
 import { describe, expect, onTestFinished, test } from "vitest";
-import { guardFindings, policyFindings } from "../../../../src/core/base/model/findings.ts";
+import { guardFindings, type PolicyFinding, policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Result } from "../../../../src/core/base/model/plan.ts";
 import type { EmbeddedOptions } from "../../../../src/embedded/index.ts";
 import type { Plan } from "../../../../src/index.ts";
@@ -110,73 +110,60 @@ describe("the effect of a finding with severity error", () => {
     "p.yaml": emails,
   };
 
-  test("a new one refuses plan and apply, until the guard is lifted by name with a reason", async () => {
-    const { made, run, service } = await start(causing);
+  const fixing = { ...protecting, "b.yaml": config("rules:", `  - ${hash}`) };
+  const warning = { "a.yaml": integration, "p.yaml": emails.replace("error", "warning") };
+  const strict = { review: "strict" };
+  const lift = ["--allow", "policy=agreed with legal"];
+
+  interface Row {
+    readonly files: Readonly<Record<string, string>>;
+    readonly argv: readonly string[];
+    readonly parts?: Readonly<Record<string, unknown>>;
+    readonly exit: Plan["exit"];
+    readonly guard?: number;
+  }
+  const rows: Readonly<Record<string, Row>> = {
+    "a new one refuses a plan": { files: causing, argv: ["plan"], exit: { code: 3, reasons: ["policy"] }, guard: 1 },
+    "an existing one does not stop a plan that only protects": { files: protecting, argv: ["plan"], exit: { code: 0, reasons: [] } },
+    "any refuses drift": { files: protecting, argv: ["drift"], exit: { code: 3, reasons: ["policy", "drift"] }, guard: 2 },
+    "none refuses drift if the guard is lifted": {
+      ...{ files: protecting, argv: ["drift", ...lift], exit: { code: 2, reasons: ["drift"] }, guard: 2 },
+    },
+    "an existing one refuses a plan with `review: strict`": {
+      ...{ files: protecting, argv: ["plan"], parts: strict, exit: { code: 3, reasons: ["policy"] }, guard: 2 },
+    },
+    "an existing one does not stop `--protect-only` with `review: strict`": {
+      ...{ files: protecting, argv: ["plan", "--protect-only"], parts: strict, exit: { code: 0, reasons: [] } },
+    },
+    "an existing one fails a plan with --fail-on policy": {
+      ...{ files: protecting, argv: ["plan", "--fail-on", "policy"], exit: { code: 2, reasons: ["policy"] } },
+    },
+    "a fixed one does not": { files: fixing, argv: ["plan", "--fail-on", "policy"], exit: { code: 0, reasons: [] } },
+    "a warning refuses nothing": { files: warning, argv: ["drift"], exit: { code: 0, reasons: [] } },
+    "a warning fails a plan with --fail-on warnings": {
+      ...{ files: warning, argv: ["plan", "--fail-on", "warnings"], exit: { code: 2, reasons: ["warnings"] } },
+    },
+  };
+  test.each(Object.entries(rows))("%s", async (_sentence, { files, argv, parts, exit, guard: actual }) => {
+    const { made } = await start(files, parts);
+    const planned = await made(...argv);
+    const refusing = policyFindings(planned).filter(({ refuses }) => refuses === "policy");
+    expect([planned.exit, refusing.length]).toEqual([exit, actual ?? 0]);
+    expect(guardFindings(planned).map((one) => one.guard.actual)).toEqual(actual === undefined ? [] : [actual]);
+  });
+
+  test("is in the plan with its state, and in the guard that refuses", async () => {
+    const { made } = await start(causing);
     const planned = await made("plan");
     expect(linesOf(planned)).toEqual([
       `Policy/iban new ${iban} manifests/b.yaml:7`,
       `Policy/pii existing ${email("customers")} manifests/p.yaml:8`,
       `Policy/pii existing ${email("users")} manifests/p.yaml:8`,
     ]);
-    expect([planned.exit.code, planned.executable, guardFindings(planned)]).toEqual([
-      3,
+    expect([planned.executable, guardFindings(planned)]).toEqual([
       false,
       [guard("policy", { message: "1 policy finding with severity error: Policy/iban.", limit: 0, actual: 1 })],
     ]);
-    expect((await run("apply", "--yes")).code).toBe(3);
-    expect(service.counts()).toEqual({ GET: expect.any(Number) });
-    const lifted = await made("plan", "--allow", "policy=agreed with legal");
-    expect([lifted.exit.code, lifted.executable, guardFindings(lifted)[0]?.guard.allowed]).toEqual([0, true, "agreed with legal"]);
-    const result = JSON.parse((await run("apply", "--yes", "--allow", "policy=agreed with legal", "-o", "json")).stdout);
-    expect([result.exit.code, guardFindings(result)[0]?.guard.allowed, policyFindings(result).length, service.counts()["PATCH"]]).toEqual([
-      0,
-      "agreed with legal",
-      3,
-      1,
-    ]);
-  });
-
-  test("an existing one does not stop a plan that only protects", async () => {
-    const { made, run, service } = await start(protecting);
-    const planned = await made("plan");
-    expect(policyFindings(planned).map(({ state, actual, required }) => [state, actual, required])).toEqual([
-      ["existing", false, true],
-      ["existing", false, true],
-    ]);
-    expect([guardFindings(planned), planned.executable, planned.exit.code]).toEqual([[], true, 0]);
-    expect([(await run("apply", "--yes")).code, service.counts()["PATCH"]]).toEqual([0, 1]);
-  });
-
-  test("any refuses drift, until the guard is lifted", async () => {
-    const { made } = await start(protecting);
-    expect((await made("drift")).exit).toEqual({ code: 3, reasons: ["policy", "drift"] });
-    expect((await made("drift", "--allow", "policy=agreed with legal")).exit.code).toBe(2);
-  });
-
-  test("an existing one refuses plan and apply too with `review: strict`", async () => {
-    const { made, run, service } = await start(protecting, { review: "strict" });
-    const planned = await made("plan");
-    expect([planned.exit, guardFindings(planned).map(({ guard: { actual } }) => actual)]).toEqual([{ code: 3, reasons: ["policy"] }, [2]]);
-    expect([(await run("apply", "--yes")).code, service.counts()["PATCH"]]).toEqual([3, undefined]);
-  });
-
-  test("an existing one fails the plan with --fail-on policy, a fixed one does not", async () => {
-    const { made, run } = await start(protecting);
-    expect((await made("plan", "--fail-on", "policy")).exit).toEqual({ code: 2, reasons: ["policy"] });
-    const fixing = await start({ ...protecting, "b.yaml": config("rules:", `  - ${hash}`) });
-    expect((await fixing.made("plan", "--fail-on", "policy")).exit.code).toBe(0);
-    expect((await run("plan")).code).toBe(0);
-  });
-
-  test("a warning is only reported, unless --fail-on warnings is given", async () => {
-    const { made, run } = await start({ "a.yaml": integration, "p.yaml": emails.replace("error", "warning") });
-    const planned = await made("plan");
-    expect([policyFindings(planned).map(({ severity }) => severity), guardFindings(planned), planned.exit.code]).toEqual([
-      ["warning", "warning"],
-      [],
-      0,
-    ]);
-    expect((await run("plan", "--fail-on", "warnings")).code).toBe(2);
   });
 });
 
@@ -213,48 +200,36 @@ describe("an integration whose SchemaConfig cannot be compared", () => {
 });
 
 describe("the line that a finding names", () => {
-  const rows: readonly (readonly [string, readonly string[], readonly string[]])[] = [
-    [
-      "the rule that changes the column",
-      ["rules:", "  - { id: clear, match: { column: iban }, set: { hashed: false } }"],
-      ["8f1c iban manifests/b.yaml:7"],
+  const rows: Readonly<Record<string, readonly [lines: readonly string[], found: Readonly<Record<string, string>>]>> = {
+    "the rule that changes the column, that keeps it, or that enables its table if no rule sets hashed": [
+      [
+        "rules:",
+        "  - { id: clear, match: { column: iban }, set: { hashed: false } }",
+        "  - { id: kept, match: { column: card_last_four }, set: { hashed: false } }",
+        "  - { id: on, match: { table: audit_events }, set: { enabled: true } }",
+      ],
+      { iban: "manifests/b.yaml:7", card_last_four: "manifests/b.yaml:8", actor_email: "manifests/b.yaml:9" },
     ],
-    [
-      "the literal entry that changes it",
-      ["schemas:", "  public:", "    tables:", "      payments:", "        columns:", "          iban: { hashed: false }"],
-      ["8f1c iban manifests/b.yaml:11"],
+    "the literal entry that changes the column, or keeps it": [
+      [
+        ...["schemas:", "  public:", "    tables:", "      payments:", "        columns:", "          iban: { hashed: false }"],
+        "          card_last_four: { hashed: false }",
+      ],
+      { iban: "manifests/b.yaml:11", card_last_four: "manifests/b.yaml:12" },
     ],
-    [
-      "the rule that keeps it",
-      ["rules:", "  - { id: clear, match: { column: card_last_four }, set: { hashed: false } }"],
-      ["8f1c card_last_four manifests/b.yaml:7"],
+    "`unmatched`, if that enables the table, and the policy if no manifest decides": [
+      ["unmatched:", "  tables: enable"],
+      { actor_email: "manifests/b.yaml:7", card_last_four: "manifests/p.yaml:8" },
     ],
-    [
-      "the literal entry that keeps it",
-      ["schemas:", "  public: { tables: { payments: { columns: {", "    card_last_four: { hashed: false }", "    } } } }"],
-      ["8f1c card_last_four manifests/b.yaml:8"],
-    ],
-    [
-      "the rule that enables its table, if no rule sets hashed",
-      ["rules:", "  - { id: on, match: { table: audit_events }, set: { enabled: true } }"],
-      ["8f1c actor_email manifests/b.yaml:7"],
-    ],
-    ["`unmatched`, if that enables its table", ["unmatched:", "  tables: enable"], ["8f1c actor_email manifests/b.yaml:7"]],
-    [
-      "the policy, if no manifest decides it",
-      ["rules:", "  - { match: { column: phone }, set: { enabled: true } }"],
-      ["8f1c card_last_four manifests/p.yaml:8"],
-    ],
-  ];
-  test.each(rows)("%s", async (_sentence, lines, [expected = ""]) => {
-    const [, name = "", line] = expected.split(" ");
+  };
+  test.each(Object.entries(rows))("%s", async (_sentence, [lines, found]) => {
     const { made } = await start({
       "a.yaml": integration,
       "b.yaml": config(...lines),
-      "p.yaml": policy(`  when: { column: { name: ${name} } }\n  require: { hashed: true }\n`),
+      "p.yaml": policy(`  when: { column: { name: [${Object.keys(found)}] } }\n  require: { hashed: true }\n`),
     });
-    const planned = await made("plan");
-    expect(policyFindings(planned).map(({ file, line: at }) => `${file}:${at}`)).toEqual([line]);
+    const lineOf = (one: PolicyFinding): [string, string] => [one.path.split("/").at(-2) ?? "", `${one.file}:${one.line}`];
+    expect(Object.fromEntries(policyFindings(await made("plan")).map(lineOf))).toEqual(found);
   });
 
   test("in a drift report the rule, if the account matches it", async () => {
