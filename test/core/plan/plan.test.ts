@@ -63,6 +63,11 @@ describe("a plan", () => {
     );
   });
 
+  test("counts items by what they do", () => {
+    const items = (["create", "update", "update", "relate", "bind"] as const).map((verb, index) => draft(`Tag/t${index}`, verb));
+    expect(planOf({ items }, { equal: 7 }).counts).toMatchObject({ create: 1, update: 2, relate: 1, bind: 1, equal: 7 });
+  });
+
   test("leaves out everything outside the scope, in every list", () => {
     const other = { address: "Tag/other" };
     const made = planOf(
