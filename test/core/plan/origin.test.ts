@@ -296,14 +296,6 @@ describe("reads and side effects of --base", () => {
     expect(originsOf(JSON.parse(stdout))).toEqual(["Tag/pii /description drift"]);
   });
 
-  test("a plan with origins can be saved and shown", async () => {
-    const { folder, service, run, write } = await repository();
-    write({ "tag.yaml": tag("Personal") });
-    expect((await run("plan", "--base=HEAD", "--out", "plan.json", "-q")).code).toBe(0);
-    const shown = await runCommand(["show", "plan.json", "-o", "json"], folder, { [keyVariable]: service.apiKey });
-    expect(originsOf(JSON.parse(shown.stdout))).toEqual(["Tag/pii /description config"]);
-  });
-
   test("a base with invalid manifests is reported", async () => {
     const { folder, service, write } = await repository({
       ...start,
