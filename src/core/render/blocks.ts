@@ -7,7 +7,6 @@
 // every layout draws it. What a section needs to differ from others is a member here that says what
 // it is ("folded": read on demand), not how one layout draws it. How much of a list each layout shows
 // is decided by the layout, in one table.
-//
 
 import type { JsonValue } from "../base/model/json/json.ts";
 import { moreOf } from "../base/text/lists.ts";
@@ -91,10 +90,10 @@ export interface Section {
   /** Instead of the count in a terminal: what it means or what shows more. */
   readonly aside?: string;
   /**
-   * What it is to the reader. `decision`: what to do now. `cause`: why entries of other sections are missing. `changes`: what differs. `result`:
+   * What it is to the reader. `first`: read it before everything else. `decision`: what to do now. `cause`: why entries of other sections are missing. `changes`: what differs. `result`:
    * what the command did. `attention`: read it before the changes. `work`: left to do. `rest`: for the record.
    */
-  readonly part: "decision" | "cause" | "changes" | "result" | "attention" | "work" | "rest";
+  readonly part: "first" | "decision" | "cause" | "changes" | "result" | "attention" | "work" | "rest";
   readonly entries: readonly Entry[];
   /** What each entry is: "warning". */
   readonly noun?: string;
@@ -111,8 +110,6 @@ export interface Section {
   readonly isVital?: boolean;
   /** Its title says something without any entry. */
   readonly isSentence?: boolean;
-  /** It stands before the reasons to refuse. */
-  readonly isFirst?: boolean;
   /** Its entries are reasons to refuse. */
   readonly isAlert?: boolean;
   /** Heads of the cells, if the entries are rows of one table. */

@@ -3,7 +3,7 @@ import { capitalized } from "../../base/text/describe.ts";
 import { joinParts, moreOf } from "../../base/text/lists.ts";
 import { spaced } from "../../base/text/paths.ts";
 import { cutMiddle } from "../../base/text/values.ts";
-import { isBelow } from "../blocks.ts";
+import { isBelow, type Section } from "../blocks.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { guardText, liftReason } from "../report/refusals.ts";
 import { hasTargets, targetTable } from "../report/targets.ts";
@@ -37,15 +37,15 @@ export function drawMarkdown(report: Report, detail: Detail): string {
   const title = joinParts([name, prose(report.refusalTitle)], " ");
   // Alerts are part of the refusal.
   const plain = report.sections.filter(({ isAlert }) => isAlert !== true);
-  const [before, sections] = [plain.filter(({ isFirst }) => isFirst === true), plain.filter(({ isFirst }) => isFirst !== true)];
+  const drawn = (isIn: (section: Section) => boolean) => plain.filter(isIn).map((section) => sectionBlock(section, detail));
   const blocks = [
     `## ${title}: ${prose(report.headline.text.replace(/\.$/u, ""))}`,
     shortenedText(detail, words.kind === "Result" ? "dimsync show FILE" : `${words.command}${words.kind === "Validation" ? "" : " -v"}`),
-    ...before.map((section) => sectionBlock(section, detail)),
+    ...drawn(({ part }) => part === "first"),
     refusalBlock(report, detail),
     report.changes.entries.length === 0 ? "" : sectionBlock(report.changes, detail),
-    ...sections.filter((section) => !isBelow(section)).map((section) => sectionBlock(section, detail)),
-    ...sections.filter(isBelow).map((section) => sectionBlock(section, detail)),
+    ...drawn((section) => section.part !== "first" && !isBelow(section)),
+    ...drawn(isBelow),
     closing(report),
   ];
   return `${joinParts(blocks, "\n\n")}\n`;

@@ -52,7 +52,7 @@ export const heldNote = "Only changes that protect are sent (--protect-only). To
 
 /** Every section, in the order of a page. A new kind of finding or a new standing is one row. */
 const families: readonly Family[] = [
-  { id: "loosened", title: "Loosened", part: "decision", noun: "change", isVital: true, isFirst: true, draw: loosened },
+  { id: "loosened", title: "Loosened", part: "first", noun: "change", isVital: true, draw: loosened },
   { id: "next", title: "What to do next", part: "decision", isPlain: true, draw: next },
   { id: "guards", title: "Guards", part: "decision", isPlain: true, isAlert: true, draw: guards },
   { id: "failed-reads", title: "Failed reads", part: "cause", noun: "problem", isPlain: true, draw: problems("failed-reads") },

@@ -57,13 +57,13 @@ const indent = "    ";
 const mostEntries = 20;
 const mostRows = { usual: 20, minor: 3 };
 
-const order: Readonly<Record<Section["part"], number>> = { cause: 0, changes: 1, result: 2, work: 3, rest: 4, attention: 5, decision: 6 };
+const order: readonly Section["part"][] = ["first", "cause", "changes", "result", "work", "rest", "attention", "decision"];
 
 /** The sections from the least to the most important, because the end stays on the screen. */
 export function inOrder(sections: readonly Section[]): readonly Section[] {
   const isReversed = ({ part }: Section): boolean => part === "work" || part === "decision";
   const all = [...sections.filter(isReversed).reverse(), ...sections.filter((section) => !isReversed(section))];
-  return all.sort((a, b) => order[a.part] - order[b.part]);
+  return all.sort((a, b) => order.indexOf(a.part) - order.indexOf(b.part));
 }
 
 /** Sections as a whole output, in their order. */

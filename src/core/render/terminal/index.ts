@@ -15,17 +15,13 @@ export const renderHuman = (document: Document, options: RenderOptions): string 
 
 export function drawHuman(report: Report, options: RenderOptions): string {
   const screen = screenOf(options);
-  const { words, changes, details } = report;
-  const sections = inOrder(report.sections);
-  const blocks = (some: readonly Section[]) => some.flatMap((section) => sectionBlocks(section, words, screen));
+  const { words, changes, details, sections } = report;
   const { heads: _, ...section } = changes;
   const each: Section = { ...section, notes: [], entries: screen.verbose ? details : [] };
+  const shown = [changes, each].filter(({ entries }) => entries.length > 0);
   return stacked([
     apart(headingLines(report, screen)),
-    ...blocks(sections.filter(({ isFirst }) => isFirst === true)),
-    ...blocks(sections.filter(({ part }) => part === "cause")),
-    ...blocks([changes, each].filter(({ entries }) => entries.length > 0)),
-    ...blocks(sections.filter(({ part, isFirst }) => part !== "cause" && isFirst !== true)),
+    ...inOrder([...shown, ...sections]).flatMap((one) => sectionBlocks(one, words, screen)),
     apart(closing(report, screen)),
   ]);
 }
