@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once, setMaxListeners } from "node:events";
 import { createServer, type Server } from "node:http";
-import { behaviourOf } from "./behaviour.ts";
 import type { AccountState } from "./data/account.ts";
 import { own } from "./data/own.ts";
 import { seedAccount } from "./data/seed.ts";
@@ -10,7 +9,7 @@ import { openStore, type Store } from "./data/store.ts";
 import { record } from "./handlers/audit.ts";
 import { type Setting, serve } from "./http/exchange.ts";
 import { openFaultBook } from "./http/faults.ts";
-import type { Actor, CountedRequest, EmbeddedOptions, EmbeddedService } from "./options.ts";
+import { type Actor, behaviourOf, type CountedRequest, type EmbeddedOptions, type EmbeddedService } from "./options.ts";
 
 /**
  * Starts the service on 127.0.0.1 and resolves when it listens. Throws an Error for an invalid fault, a file that is not an

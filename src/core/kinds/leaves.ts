@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalJson, type JsonObject } from "../base/model/json/json.ts";
-import { leavesOf } from "../base/model/json/leaves.ts";
-import type { Pointer } from "../base/model/json/pointer.ts";
+import { leavesOf, type Pointer } from "../base/model/json/pointer.ts";
 import { locationIn, type Manifest } from "../base/model/manifest.ts";
 import type { DraftFacts, PathChange } from "../base/model/plan.ts";
 import { isSecretReference } from "../base/model/settings/secret.ts";

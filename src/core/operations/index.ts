@@ -1,4 +1,3 @@
-export { acceptInFiles, type SharedEdit } from "./accept.ts";
 export { type AccountProject, type OpenAccount, openAccount, withReadOnly } from "./account.ts";
 export { type ApplyAccountOptions, applyAccount, recordUnchanged } from "./apply.ts";
 export { atBase, loadReviewBase } from "./base.ts";

@@ -1,5 +1,5 @@
-import type { Behaviour } from "../behaviour.ts";
 import { invalid, notFound } from "../http/call.ts";
+import type { Behaviour } from "../options.ts";
 import type { ColumnEntry, IntegrationRecord, SchemaMap, StoredSchema, TableEntry, Unshown } from "./account.ts";
 import { isObject, mapValues, own, type UncheckedObject } from "./own.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Behaviour } from "../behaviour.ts";
 import type { AccountState, AuditRecord } from "../data/account.ts";
 import { type Author, type CallResult, filled, invalid, type ServedCall, success } from "../http/call.ts";
+import type { Behaviour } from "../options.ts";
 
 /** Adds an entry to the account's audit log. `event` names the object's id and name and what was done. */
 export function record(account: AccountState, by: Author, at: Date, event: string): void {

@@ -1,4 +1,3 @@
-import type { Behaviour } from "../behaviour.ts";
 import {
   type AccountState,
   type AssetRecord,
@@ -25,6 +24,7 @@ import {
   type ServedCall,
 } from "../http/call.ts";
 import { listed } from "../http/paging.ts";
+import type { Behaviour } from "../options.ts";
 import { newId, record } from "./audit.ts";
 
 export const listIntegrations = (call: ServedCall): CallResult => listed(call, call.account.integrations, shown);

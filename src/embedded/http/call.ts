@@ -1,7 +1,6 @@
-import type { Behaviour, ErrorBody } from "../behaviour.ts";
 import type { AccountState } from "../data/account.ts";
 import { isObject, own, type UncheckedObject } from "../data/own.ts";
-import type { EmbeddedOptions } from "../options.ts";
+import type { Behaviour, EmbeddedOptions, ErrorBody } from "../options.ts";
 
 /** The options, with a value for each behaviour. */
 export type ServiceOptions = EmbeddedOptions & Behaviour;

@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ErrorBody } from "../behaviour.ts";
 import type { AccountState } from "../data/account.ts";
 import { isObject, type UncheckedObject } from "../data/own.ts";
 import type { Store } from "../data/store.ts";
-import type { Exchange } from "../options.ts";
+import type { ErrorBody, Exchange } from "../options.ts";
 import { type CallResult, invalid, notFound, RefusedCall, type ServedCall, type ServiceOptions } from "./call.ts";
 import type { FaultAction, FaultBook } from "./faults.ts";
 import { routeOf } from "./routes.ts";

@@ -1,5 +1,4 @@
-import type { Behaviour } from "../behaviour.ts";
-import type { Paging } from "../options.ts";
+import type { Behaviour, Paging } from "../options.ts";
 import { type CallResult, invalid, type ServedCall, success } from "./call.ts";
 
 /** The answer to GET of a list whose items are shown in this form. */

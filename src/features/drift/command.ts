@@ -13,8 +13,9 @@ import { visible } from "../../core/base/text/control-characters.ts";
 import { andMore, moreOf } from "../../core/base/text/lists.ts";
 import { wholePath } from "../../core/base/text/paths.ts";
 import { forTarget, shellWord } from "../../core/base/text/shell.ts";
+import { acceptInFiles, type SharedEdit } from "../../core/drift/accept/index.ts";
 import type { Project } from "../../core/manifests/index.ts";
-import { acceptInFiles, type Drift, driftAccount, type SharedEdit } from "../../core/operations/index.ts";
+import { type Drift, driftAccount } from "../../core/operations/index.ts";
 import type { DriftFlags } from "./index.ts";
 
 /** `dimsync drift`: reports how the account differs, who changed it, and what to do. Never writes to the account; --resolve writes manifests or a plan file. */

@@ -1,1 +1,1 @@
-export { type Accepted, acceptDrift, type FileEdit, writeEdits } from "./accept.ts";
+export { acceptInFiles, type SharedEdit } from "./accept.ts";

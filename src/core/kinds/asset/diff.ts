@@ -1,8 +1,7 @@
 import type { Binding } from "../../base/model/address.ts";
 import { blockedStep, byHandStep, unseenSteps } from "../../base/model/draft-steps.ts";
 import { canonicalJson, defined, type JsonObject, type JsonValue, sameJson } from "../../base/model/json/json.ts";
-import { leavesOf } from "../../base/model/json/leaves.ts";
-import { atPointer, isWithin, type Pointer, toPointer, urlPath } from "../../base/model/json/pointer.ts";
+import { atPointer, isWithin, leavesOf, type Pointer, toPointer, urlPath } from "../../base/model/json/pointer.ts";
 import { type AssetSpec, locationIn, type Manifest } from "../../base/model/manifest.ts";
 import type { DraftFacts, DraftItem, DraftStep, PathChange } from "../../base/model/plan.ts";
 import { isError, type Problem } from "../../base/model/problem.ts";

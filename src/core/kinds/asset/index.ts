@@ -1,7 +1,6 @@
 import { type Address, type Binding, type Bindings, byText, kindOf } from "../../base/model/address.ts";
 import { canonicalJson, defined, isObject, type JsonObject, type JsonValue } from "../../base/model/json/json.ts";
-import { leavesOf } from "../../base/model/json/leaves.ts";
-import { atPointer, fromPointer, type Pointer } from "../../base/model/json/pointer.ts";
+import { atPointer, fromPointer, leavesOf, type Pointer } from "../../base/model/json/pointer.ts";
 import type { LiveIntegration, LiveReference } from "../../base/model/live.ts";
 import { type AssetSpec, type Manifest, problemIn } from "../../base/model/manifest.ts";
 import { repeated } from "../../base/model/maps.ts";

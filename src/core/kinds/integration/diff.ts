@@ -1,8 +1,7 @@
 import type { Binding } from "../../base/model/address.ts";
 import { byHandStep, unseenSteps } from "../../base/model/draft-steps.ts";
 import type { JsonValue } from "../../base/model/json/json.ts";
-import { leavesOf } from "../../base/model/json/leaves.ts";
-import { atPointer, isWithin, type Pointer } from "../../base/model/json/pointer.ts";
+import { atPointer, isWithin, leavesOf, type Pointer } from "../../base/model/json/pointer.ts";
 import type { LiveIntegration } from "../../base/model/live.ts";
 import type { IntegrationCreate, IntegrationSpec, Manifest } from "../../base/model/manifest.ts";
 import type { DraftStep } from "../../base/model/plan.ts";

@@ -1,6 +1,6 @@
 import { waitingStep } from "../../base/model/draft-steps.ts";
 import { defined, isObject, type JsonObject } from "../../base/model/json/json.ts";
-import { leavesOf } from "../../base/model/json/leaves.ts";
+import { leavesOf } from "../../base/model/json/pointer.ts";
 import type { LiveIntegration, LiveReference } from "../../base/model/live.ts";
 import type { IntegrationSpec, Manifest, Reference } from "../../base/model/manifest.ts";
 import { unknownValue } from "../hints.ts";

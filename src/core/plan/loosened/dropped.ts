@@ -1,7 +1,6 @@
 import type { ReviewedIntegration } from "../../base/model/columns.ts";
 import { canonicalJson } from "../../base/model/json/json.ts";
-import { leavesOf } from "../../base/model/json/leaves.ts";
-import { fromPointer } from "../../base/model/json/pointer.ts";
+import { fromPointer, leavesOf } from "../../base/model/json/pointer.ts";
 import type { LiveSchemas } from "../../base/model/live.ts";
 import { locationIn, type Manifest } from "../../base/model/manifest.ts";
 import { below } from "../../base/model/problem.ts";
@@ -10,8 +9,7 @@ import { visible } from "../../base/text/control-characters.ts";
 import { counted, durationText } from "../../base/text/counts.ts";
 import { andMore } from "../../base/text/lists.ts";
 import { nodeText } from "../../base/text/paths.ts";
-import type { Account } from "../../kinds/index.ts";
-import { isIntegration, isRuleSet, isSchemaConfig, isTag, replicatesNothingNew } from "../../kinds/index.ts";
+import { type Account, isIntegration, isRuleSet, isSchemaConfig, isTag, replicatesNothingNew } from "../../kinds/index.ts";
 import type { Draft, Review } from "./entry.ts";
 
 // What checks, repairs or reports less than at the base, although no rule or policy of it changes.

@@ -20,7 +20,7 @@ import { type Connections, iso, isRefusal, isUndefinedTable, openDatabase, toSto
 import { beginDurable, initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
 
 export { jsonParameter, openDatabase, wordsOf } from "./connection.ts";
-export { probePostgres } from "./probe.ts";
+export { probePostgres } from "./schema.ts";
 
 interface PostgresStoreOptions {
   /** The project's folder: responses that could not be stored are kept in its .dimsync. */

@@ -2,7 +2,6 @@ import type { Diagnostic } from "../../base/model/problem.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { moreOf } from "../../base/text/lists.ts";
 import { cutMiddle, valueLines } from "../../base/text/values.ts";
-import { widthOf } from "../../base/text/width.ts";
 import {
   type Entry,
   filledColumns,
@@ -30,6 +29,7 @@ import {
   type Screen,
   screenOf,
   tableLines,
+  widthOf,
   wrap,
 } from "./layout.ts";
 

@@ -1,6 +1,6 @@
 import picocolors from "picocolors";
+import stringWidth from "string-width";
 import { visible } from "../../base/text/control-characters.ts";
-import { widthOf } from "../../base/text/width.ts";
 import type { RenderOptions } from "../document.ts";
 
 /** The properties of the terminal. */
@@ -148,3 +148,19 @@ function wrapCell(parts: Cell, width: number): readonly string[] {
 /** A message as indented lines within the width; none if it is empty. It is one paragraph: line breaks in it are shown as escapes. Words are never broken. */
 export const wrap = (message: string, indent: string, width: number): readonly string[] =>
   message === "" ? [] : wrapCell(cell(visible(message)), width - indent.length).map((text) => indent + text);
+
+// Printable ASCII and the signs of dimsync: the most common characters, each one column wide.
+const plain = /^[ -~←→…✓✗≠↳×·]*$/u;
+
+/**
+ * The width of a text in terminal columns. The text must not contain line breaks or escape
+ * sequences. Only the beginning of a text that is longer than a line is measured, because
+ * measuring a megabyte takes minutes: the rest counts as one column for each UTF-16 unit.
+ */
+export function widthOf(text: string): number {
+  // string-width costs 20 ms when it is first used.
+  if (plain.test(text)) return text.length;
+  return text.length <= longest ? stringWidth(text) : stringWidth(text.slice(0, longest)) + text.length - longest;
+}
+
+const longest = 300;

@@ -1,8 +1,7 @@
 // A table fits into its terminal, without losing a word.
 import { describe, expect, test } from "vitest";
-import { widthOf } from "../../../../src/core/base/text/width.ts";
 import { renderers } from "../../../../src/core/render/index.ts";
-import { cell, headedLines, joined, tableLines, wrap } from "../../../../src/core/render/terminal/layout.ts";
+import { cell, headedLines, joined, tableLines, widthOf, wrap } from "../../../../src/core/render/terminal/layout.ts";
 import fc from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
 import { fleetPlan } from "../fleet-plan.ts";

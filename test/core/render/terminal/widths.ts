@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { widthOf } from "../../../../src/core/base/text/width.ts";
 import type { RenderOptions } from "../../../../src/core/render/document.ts";
+import { widthOf } from "../../../../src/core/render/terminal/layout.ts";
 
 /** The widths at which every layout is checked. */
 export const widths = [60, 80, 120] as const;

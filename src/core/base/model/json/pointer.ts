@@ -1,4 +1,5 @@
-import { own } from "./json.ts";
+import { isSecretReference } from "../settings/secret.ts";
+import { isObject, type JsonValue, own } from "./json.ts";
 
 /** A JSON Pointer (RFC 6901): "" is the whole, "/a~1b/0" is member "a/b", element 0. */
 export type Pointer = string;
@@ -44,4 +45,26 @@ export function urlPath(segments: readonly string[]): string {
 
 function encodeSegment(segment: string): string {
   return /^\.+$/u.test(segment) ? "%2E".repeat(segment.length) : encodeURIComponent(segment.replaceAll(/\p{Cs}/gu, "\ufffd"));
+}
+
+interface Leaf {
+  readonly path: Pointer;
+  readonly value: JsonValue;
+}
+
+/**
+ * The leaves of a JSON value, in its own order. A list, an empty map below the root and a `$secret`
+ * reference are one leaf each. Members that are undefined are left out, as in JSON. `base` precedes each path.
+ */
+export function leavesOf(value: unknown, base: Pointer = ""): readonly Leaf[] {
+  const leaves: Leaf[] = [];
+  const visit = (node: unknown, path: Pointer): void => {
+    if (node === undefined) return;
+    const keys = isObject(node) && !isSecretReference(node) ? Object.keys(node) : [];
+    // Only maps and scalars of JSON come here.
+    if (!isObject(node) || (keys.length === 0 && path !== "")) leaves.push({ path, value: node as JsonValue });
+    else for (const key of keys) visit(node[key], `${path}/${escaped(key)}`);
+  };
+  visit(value, base);
+  return leaves;
 }

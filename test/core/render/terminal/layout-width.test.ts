@@ -1,6 +1,6 @@
 // Text is as wide as a terminal shows it.
 import { expect, test } from "vitest";
-import { widthOf } from "../../../../src/core/base/text/width.ts";
+import { widthOf } from "../../../../src/core/render/terminal/layout.ts";
 
 test.each([
   ["", 0],
