@@ -110,7 +110,6 @@ export function createClient(options: ClientOptions): Client {
       now,
       wait: (milliseconds) => sleepUntil(signal, milliseconds, options.sleep),
       keySource: options.keySource,
-      origin: base.origin,
       random: options.random ?? Math.random,
       onCall: options.onCall,
       isClosed: () => closing !== undefined,
@@ -199,11 +198,11 @@ function checkKey(apiKey: Secret): void {
 }
 
 /**
- * Refuses every method except GET and HEAD before a socket is opened.
+ * Refuses every method except GET before a socket is opened.
  * @throws ServiceError E_READ_ONLY, `sent` "never".
  */
 function refuseWrites(exchange: SendRequest): SendRequest {
-  return (call) => (call.method === "GET" || call.method === "HEAD" ? exchange(call) : Promise.reject(refusal(call)));
+  return (call) => (call.method === "GET" ? exchange(call) : Promise.reject(refusal(call)));
 }
 
 function refusal({ method, path }: CallName): ServiceError {

@@ -62,7 +62,7 @@ const checkLater = "It is not known whether the service acted on it.";
 
 /** A request without a complete response. */
 export function failureOfWire({ reason, sent, detail, refusal }: WireFailure, method: Method, timeoutMs: number): Failure {
-  const unsure = sent === "maybe" && method !== "GET" && method !== "HEAD" ? ` ${checkLater}` : "";
+  const unsure = sent === "maybe" && method !== "GET" ? ` ${checkLater}` : "";
   const why = detail === "" ? "" : ` (${detail})`;
   const base = { sent, again: sent === "never" ? "always" : "reads", load: "unknown" } as const;
   switch (reason) {
@@ -171,6 +171,6 @@ function statusSentence(
   if (status === 404 && !hasWorked) return "the service responded with status 404: the path does not exist. Check baseUrl.";
   if (status === 413) return "the service responded with status 413: the request body is too large.";
   if (!serverFault) return `the service refused the request with status ${status}.`;
-  const unsure = method === "GET" || method === "HEAD" ? "" : ` ${checkLater}`;
+  const unsure = method === "GET" ? "" : ` ${checkLater}`;
   return `the service failed with status ${status}.${unsure}`;
 }

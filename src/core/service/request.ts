@@ -34,8 +34,6 @@ export type SendRequest = <T>(call: ServiceCall<T>) => Promise<T>;
 /** One attempt, as reported to `onCall`. `error` is a code, never a text. */
 export interface CallReport {
   readonly method: string;
-  /** "https://api.example.com" */
-  readonly origin: string;
   readonly path: string;
   readonly status?: number;
   readonly error?: string;
@@ -61,7 +59,6 @@ interface ExchangeOptions {
   readonly timeoutMs: number;
   readonly apiKey: Secret;
   readonly keySource: string | undefined;
-  readonly origin: string;
   readonly signal: AbortSignal | undefined;
   readonly wait: (milliseconds: number) => Promise<void>;
   readonly random: () => number;
@@ -118,7 +115,6 @@ async function attemptOnce<T>(call: ServiceCall<T>, attempt: number, options: Ex
   if (!outcome.ok && outcome.failure.retryAfterMs !== undefined) throttle.hold(outcome.failure.retryAfterMs);
   const report: CallReport = {
     method: call.method,
-    origin: options.origin,
     path: call.path,
     attempt,
     durationMs,

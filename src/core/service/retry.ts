@@ -13,7 +13,7 @@ export function backoffMs(attempt: number, random: () => number, baseMs = 200): 
 
 /** Whether the same request may be sent again: always if the service certainly did nothing, else only if it changes nothing. */
 export function mayRepeat(method: Method, { again }: Failure): boolean {
-  return again === "always" || (again === "reads" && (method === "GET" || method === "HEAD"));
+  return again === "always" || (again === "reads" && method === "GET");
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Secret } from "../model/settings/secret.ts";
 import { openPool, proxyFor } from "./connections.ts";
 import { type ExchangeOptions, exchange, type WireFailure, type WireResponse } from "./exchange.ts";
 
-export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface WireRequest extends Pick<ExchangeOptions, "beforeSend"> {
   readonly method: Method;
@@ -65,7 +65,7 @@ export function createTransport(options: TransportOptions): Transport {
         return await exchange(await pools[name], request, {
           timeoutMs,
           maxBytes: maxResponseBytes,
-          signal: method === "GET" || method === "HEAD" ? signal : undefined,
+          signal: method === "GET" ? signal : undefined,
           beforeSend,
           onSent: () => onSent(method),
           after,
