@@ -59,7 +59,7 @@ const onStderr = (context: Context) => ({
 function errorText(
   error: unknown,
   options: Pick<RenderOptions, "color" | "width" | "verbose">,
-  named: (command: string) => string = (command) => command,
+  named: (command: string) => string,
 ): string {
   const screen = screenOf(options);
   if (error instanceof ProblemsError)

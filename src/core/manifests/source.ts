@@ -23,23 +23,19 @@ export function shownPath(cwd: string, path: string): string {
 
 /**
  * Reads a file that must be UTF-8. Synchronous: manifests are parsed one after the other anyway,
- * and this keeps at most one file open. `at` is where the file is named; without it, problems are
- * located in the file itself.
+ * and this keeps at most one file open.
  */
-export function readSource(
-  cwd: string,
-  path: string,
-  at?: Problem["place"],
-): { readonly source?: Source; readonly problems: readonly Problem[] } {
+export function readSource(cwd: string, path: string): { readonly source?: Source; readonly problems: readonly Problem[] } {
   const file = shownPath(cwd, path);
-  const place = at ?? { file, document: 0, pointer: "" };
+  const place = { file, document: 0, pointer: "" };
   const fail = (code: Code, message: string) => ({ problems: [problemAt(place, { code, message })] });
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
   } catch (error) {
     const reason = errorCode(error);
-    if (reason === "ENOENT") return fail("E_PATH_NOT_FOUND", `${file} does not exist. Check the path; it is relative to ${base(at)}.`);
+    if (reason === "ENOENT")
+      return fail("E_PATH_NOT_FOUND", `${file} does not exist. Check the path; it is relative to the working directory.`);
     if (reason === "ELOOP") return fail("E_UNREADABLE", `${file} is a symbolic link that leads back to itself. Remove it.`);
     return fail("E_UNREADABLE", `${file} can't be read (${reason}). Check its permissions.`);
   }
@@ -47,7 +43,7 @@ export function readSource(
   if ("refusal" in decoded) return fail("E_UNREADABLE", `${file} ${decoded.refusal}.`);
   const { text, hasMark } = decoded;
   const source = { path, file, text };
-  const hidden = at === undefined ? hiddenIn(text, file) : [];
+  const hidden = hiddenIn(text, file);
   if (!hasMark) return { source, problems: hidden };
   const message = `${file} begins with a byte order mark, which is ignored. Save it as UTF-8 without a byte order mark.`;
   const mark = problemAt(place, { code: "W_HIDDEN_CHARACTER", severity: "warning", message });
@@ -58,5 +54,3 @@ const hiddenIn = (text: string, file: string): readonly Problem[] =>
   hiddenCharacters(text).map(({ offset, message }) =>
     problemAt({ file, document: 0, pointer: `@${offset}` }, { code: "W_HIDDEN_CHARACTER", severity: "warning", message }),
   );
-
-const base = (at: Problem["place"]) => (at === undefined ? "the working directory" : "the file that names it");

@@ -158,19 +158,19 @@ const notAPlan = (file: string, why: string, whatToDo: string): DimsyncError =>
 // The members that every reader needs. The JSON Schema checks the rest (`validate`).
 function isPlan(value: unknown): value is Plan {
   if (!isObject(value) || (own(value, "kind") !== "Plan" && own(value, "kind") !== "DriftReport")) return false;
-  return hasTexts(value, "planId", "createdAt", "target", "account", "manifestDigest") && hasLists(value, "steps", "findings");
+  return hasTexts(value, "planId", "createdAt", "target", "account", "manifestDigest") && hasLists(value);
 }
 
 function isResult(value: unknown): value is Result {
   if (!isObject(value) || own(value, "kind") !== "Result") return false;
-  return hasTexts(value, "runId", "planId", "target", "account") && hasLists(value, "steps", "findings");
+  return hasTexts(value, "runId", "planId", "target", "account") && hasLists(value);
 }
 
 const hasTexts = (value: Readonly<Record<string, unknown>>, ...keys: readonly string[]): boolean =>
   keys.every((key) => typeof own(value, key) === "string");
 
-const hasLists = (value: Readonly<Record<string, unknown>>, ...keys: readonly string[]): boolean =>
-  keys.every((key) => Array.isArray(own(value, key)));
+const hasLists = (value: Readonly<Record<string, unknown>>): boolean =>
+  ["steps", "findings"].every((key) => Array.isArray(own(value, key)));
 
 /** The problem with the digest of a document. "keyless": it needs a key and there is none. "unsigned": there is a key and it was made without one. */
 type IntegrityFault = "missing" | "differs" | "keyless" | "unsigned";

@@ -2,16 +2,9 @@ import { byText } from "../model/address.ts";
 import type { CallCounts } from "../model/plan.ts";
 
 /** "1 object", "2 objects", "3 policies". */
-export function counted(
-  count: number,
-  one: string,
-  many = one
-    .replace(/(?<=[^aeiou])y$/u, "ie")
-    .replace(/(?<=s|x|ch)$/u, "e")
-    .concat("s"),
-): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
+export const counted = (count: number, one: string): string => `${count} ${count === 1 ? one : pluralOf(one)}`;
+
+const pluralOf = (one: string): string => `${one.replace(/(?<=[^aeiou])y$/u, "ie").replace(/(?<=s|x|ch)$/u, "e")}s`;
 
 /** The counts that aren't 0, in the order given: "1 by hand, 2 blocked". */
 export function countList(counts: readonly (readonly [count: number, words: string])[]): string {
