@@ -1,11 +1,13 @@
 import { resolve } from "node:path";
 import { extractBase, fetchMissing } from "../base/git/base.ts";
 import { GitError, gitText } from "../base/git/process.ts";
+import { gitState } from "../base/git/state.ts";
 import type { ColumnReview } from "../base/model/columns.ts";
 import { DimsyncError, ProblemsError } from "../base/model/errors.ts";
 import { defined } from "../base/model/json/json.ts";
 import { problemIn } from "../base/model/manifest.ts";
 import { getOrAdd } from "../base/model/maps.ts";
+import type { Plan } from "../base/model/plan.ts";
 import { isError, type Problem, problemAt, type SourceLocation } from "../base/model/problem.ts";
 import { isLocal } from "../base/model/settings/config.ts";
 import { visible } from "../base/text/control-characters.ts";
@@ -217,4 +219,11 @@ function missingCatalog({ catalog, settings: { target } }: Project): readonly Pr
   if (catalog === undefined || catalog.text !== "") return [];
   const message = `${catalog.file} does not exist, so no column has been reviewed. Review the account once, accept its columns, and commit the file.`;
   return [problemAt(undefined, { code: "E_CATALOG_MISSING", message, command: acceptAll(target) })];
+}
+
+/** The commit of the project, and which of its files have uncommitted changes. */
+export async function projectGitState(project: Project, signal: AbortSignal): Promise<Plan["git"]> {
+  const { settings, sourceFiles, recordedGit } = project;
+  if (recordedGit !== undefined) return recordedGit.state;
+  return gitState(settings.folder, sourceFiles, { signal });
 }

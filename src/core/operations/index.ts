@@ -1,10 +1,10 @@
 export { type AccountProject, type OpenAccount, openAccount, withReadOnly } from "./account.ts";
 export { type ApplyAccountOptions, applyAccount, recordUnchanged } from "./apply.ts";
-export { atBase, loadReviewBase } from "./base.ts";
+export { atBase, loadReviewBase, projectGitState } from "./base.ts";
 export { type Drift, type DriftOptions, driftAccount } from "./drift.ts";
 export { notifyDrift, postTo } from "./notify-drift.ts";
 export { planAccount } from "./plan.ts";
-export { projectGitState, type RunEnvironment, withReadRun, withReads } from "./run.ts";
+export { type RunEnvironment, withReadRun, withReads } from "./run.ts";
 export { readSavedDocuments, readSavedPlan, savePlan } from "./saved-plan.ts";
 export { type CreatedStore, parseStore, probeStore, readRecords, type StoreChoice, storeNamed, withRecords } from "./stores-records.ts";
 export { validateProjects } from "./validate.ts";

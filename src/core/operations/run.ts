@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { gitState } from "../base/git/state.ts";
 import type { Plan } from "../base/model/plan.ts";
 import { type Clock, systemClock } from "../base/model/runtime/clock.ts";
 import type { OnProgress } from "../base/model/runtime/progress.ts";
@@ -11,7 +10,7 @@ import { cachedReads, everything, noRounds, type PlanOptions, type Run } from ".
 import type { RecordsState } from "../records/index.ts";
 import type { Client } from "../service/index.ts";
 import { type AccountProject, withReadOnly } from "./account.ts";
-import { openReview } from "./base.ts";
+import { openReview, projectGitState } from "./base.ts";
 import { readRecords } from "./stores-records.ts";
 
 /** The input of a run. It uses nothing else outside the project. */
@@ -109,10 +108,3 @@ function withColumnProgress<R extends Pick<Reads, "columns">>(reads: R, onProgre
 /** Runs `work` with reads of a project's account, and closes the connections. Throws DimsyncError. */
 export const withReads = <T>(project: AccountProject, run: RunEnvironment, work: (reads: Reads) => Promise<T>): Promise<T> =>
   withReadOnly(project, run, (client) => work(withColumnProgress(client.asReadOnly(), run.onProgress)));
-
-/** The commit of the project, and which of its files have uncommitted changes. */
-export async function projectGitState(project: Project, signal: AbortSignal): Promise<Plan["git"]> {
-  const { settings, sourceFiles, recordedGit } = project;
-  if (recordedGit !== undefined) return recordedGit.state;
-  return gitState(settings.folder, sourceFiles, { signal });
-}

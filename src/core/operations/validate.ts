@@ -11,8 +11,7 @@ import { literalProblems, policiesIn, policyProblems } from "../columns/policies
 import { conflicts, declaredPriorityProblems, kindNames, ruleProblems } from "../kinds/index.ts";
 import type { Project } from "../manifests/index.ts";
 import { allowances, type BaseProject, exemptionProblems, ignoredFileProblems, leftOutProblems } from "../plan/index.ts";
-import { catalogProblems } from "./base.ts";
-import { projectGitState } from "./run.ts";
+import { catalogProblems, projectGitState } from "./base.ts";
 
 /** The same for several targets, as one document: what all of them have in common is in it once. `baseOf`: see `validateProject`. */
 export async function validateProjects(
