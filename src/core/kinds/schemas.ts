@@ -5,11 +5,11 @@
 export { missingOf, ruleProblems, unreviewedIn } from "./schema-config/compiled-config.ts";
 export { tablesToRead, tablesWithoutColumns } from "./schema-config/coverage.ts";
 export { evaluate } from "./schema-config/evaluate.ts";
+export { isFixed, overlayOf } from "./schema-config/evaluation.ts";
 export { absenceOf, decisionIn, disabledAbove, type Explanation, explain } from "./schema-config/explain.ts";
 export { schemaConfig, unknownColumns } from "./schema-config/index.ts";
 export { switchedOffBy } from "./schema-config/new-columns.ts";
 export { readableElsewhere } from "./schema-config/obligations.ts";
-export { isFixed, overlayOf } from "./schema-config/overlay.ts";
 export { declaredPriorityProblems } from "./schema-config/priorities.ts";
 export { type LostChange, type LostNode, layersOf, lostNodes, withoutAlike } from "./schema-config/protection.ts";
 export { readSchemas, wholeSchemas, withColumns } from "./schema-config/read.ts";

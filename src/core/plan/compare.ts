@@ -6,9 +6,9 @@ import { isFailedCreation, ServiceError } from "../base/model/errors.ts";
 import { defined } from "../base/model/json/json.ts";
 import type { Manifest } from "../base/model/manifest.ts";
 import { type DraftItem, type DraftStep, isDraftItem, stepsOf } from "../base/model/plan.ts";
-import { isError } from "../base/model/problem.ts";
+import { isError, type Problem } from "../base/model/problem.ts";
 import { turn } from "../base/model/runtime/clock.ts";
-import type { Account, DiffResult, Kind, Pair, ReadNeeds, Unit } from "../kinds/index.ts";
+import type { Account, DiffResult, Pair, ReadNeeds, Unit } from "../kinds/index.ts";
 import { emptyDiff, integrations, kinds, lists } from "../kinds/index.ts";
 import { type Check, type CheckInput, type Comparison, showOthers, showPair } from "./checks/check.ts";
 import { objectOf, schemasAtBase, withOrigin } from "./origin.ts";
@@ -77,10 +77,10 @@ async function comparePairs(input: PairsInput): Promise<ComparedPairs> {
   const limit = pLimit(project.settings.client.concurrency);
   const shared = newSharing();
   let done = 0;
-  const compareNext = async (one: Pair): Promise<Compared> => {
+  const compareNext = async (one: Pair): Promise<DiffResult> => {
     try {
       const found = await comparePair(one, input);
-      return { kind: one.kind, found: { ...found, steps: found.steps.map((step) => (isDraftItem(step) ? shared(step) : step)) } };
+      return { ...found, steps: found.steps.map((step) => (isDraftItem(step) ? shared(step) : step)) };
     } finally {
       done++;
       onProgress?.({ type: "step", phase: "read", done, total, label: one.unit.address });
@@ -92,13 +92,13 @@ async function comparePairs(input: PairsInput): Promise<ComparedPairs> {
   // From here on only the queue holds the pairs, so that each can be collected once it is compared.
   const after = await Promise.all(asked.splice(0).map((one) => limit(() => compareNext(one))));
   return {
-    found: [...before, ...after.map(({ found }) => found), ...conclusions(after)],
+    found: [...before, ...after, { ...emptyDiff, problems: conclusions(after) }],
     parts,
     objects,
-    equal: after.filter(({ found }) => isEqual(found)).length,
+    equal: after.filter(isEqual).length,
     liveIds,
     seen,
-    isComplete: !after.some(({ found }) => hasFailedRead(found)),
+    isComplete: !after.some(hasFailedRead),
   };
 }
 
@@ -117,11 +117,6 @@ function newSharing(): (item: DraftItem) => DraftItem {
 }
 
 const sharedValue = <T>(value: T, last: T | undefined): T => (last !== undefined && isDeepStrictEqual(value, last) ? last : value);
-
-interface Compared {
-  readonly kind: Kind;
-  readonly found: DiffResult;
-}
 
 async function comparePair({ kind, unit }: Pair, { run, account, reviewed, checks, needs }: PairsInput): Promise<DiffResult> {
   try {
@@ -180,12 +175,10 @@ function pairsOf({ run: { scope }, account }: Pick<PairsInput, "run" | "account"
   return { asked, before, parts, objects };
 }
 
-/** The problems of each kind's units together. */
-function conclusions(compared: readonly Compared[]): readonly DiffResult[] {
-  return kinds.flatMap((kind) => {
-    const tallies = compared.flatMap((one) => (one.kind === kind ? (one.found.tally ?? []) : []));
-    return kind.schemas === undefined || tallies.length === 0 ? [] : [{ ...emptyDiff, problems: kind.schemas.conclude(tallies) }];
-  });
+/** The problems of all integrations together. Only one kind has schemas. */
+function conclusions(compared: readonly DiffResult[]): readonly Problem[] {
+  const tallies = compared.flatMap(({ tally }) => tally ?? []);
+  return tallies.length === 0 ? [] : kinds.flatMap(({ schemas }) => schemas?.conclude(tallies) ?? []);
 }
 
 /** Blocks what waits for something that --only or --exclude leaves out: it would wait forever. */

@@ -1,4 +1,5 @@
 import type { Address, EarlierCreate } from "../base/model/address.ts";
+import { isFailedCreation } from "../base/model/errors.ts";
 import { defined } from "../base/model/json/json.ts";
 import { keptById, nothingKept } from "../base/model/kept.ts";
 import type { Manifest } from "../base/model/manifest.ts";
@@ -39,11 +40,10 @@ export async function observeAccount(input: ObserveInput): Promise<Account> {
   const lists = await readLists(reads, neededLists(input), project.settings.completeLists === true);
   const ids = await readIds(reads, wantedIds(input), lists);
   const account = viewOf(input, lists, ids);
-  const failedIds = new Map(
-    ids.flatMap((one) => (one.state === "failed" || one.state === "not-created" ? [[one.id, one.error] as const] : [])),
-  );
-  const { identities, problems } = identify(account, failedIds);
-  const all = [...lists.problems, ...ids.flatMap((one) => (one.state === "failed" ? [failedRead(one.error)] : [])), ...problems];
+  const failed = ids.flatMap((one) => (one.state === "failed" ? [[one.id, one.error] as const] : []));
+  const { identities, problems } = identify(account, new Map(failed));
+  const unread = failed.flatMap(([, error]) => (isFailedCreation(error) ? [] : failedRead(error)));
+  const all = [...lists.problems, ...unread, ...problems];
   return {
     ...withOverlay(withIdentities(account, identities), input),
     problems: all,

@@ -1,7 +1,6 @@
 import { kindOf } from "../base/model/address.ts";
 import type { Manifest } from "../base/model/manifest.ts";
 import { isError, type Problem } from "../base/model/problem.ts";
-import type { List } from "../base/model/service.ts";
 import { counted } from "../base/text/counts.ts";
 import { policiesIn } from "../columns/policies/index.ts";
 import { type Account, integrations, kindNames, selectorProblems, selectsByName } from "../kinds/index.ts";
@@ -23,15 +22,8 @@ export async function observe(run: Run, earlier: Recovered): Promise<Account> {
   const { ignored, problems: expired } = ignoring(settings.ignore, today);
   const comparable = hasErrors ? [] : manifestsInScope(project.manifests, scope);
   const policies = checkedPolicies(run);
-  const account = await observeAccount({
-    project,
-    comparable,
-    ignored,
-    records: run.records(),
-    reads: run.reads,
-    alsoNeeded: listsOf(policies),
-    run: { ...runView(run, earlier), review: run.review },
-  });
+  const view = { ...runView(run, earlier), review: run.review };
+  const account = await observeAccount({ ...inputOf(run, policies), project, comparable, ignored, run: view });
   const git = await run.git;
   const leftOut = leftOutProblems(git, settings.folder);
   const isStopped = hasErrors || leftOut.length > 0;
@@ -95,13 +87,11 @@ interface BaseInput {
 function observeBase(base: NonNullable<PlanOptions["base"]>, { run, earlier, now }: BaseInput): Promise<Account> {
   const kindsNow = new Set(now.comparable.map(({ kind }) => kind));
   return observeAccount({
+    ...inputOf(run, checkedPolicies(run)),
     project: { ...base, settings: run.project.settings },
-    records: run.records(),
-    reads: run.reads,
     // What a whole plan no longer has may be of any kind. Names may have changed since, so all of a kind are needed.
     comparable: run.scope === everything ? base.manifests : base.manifests.filter(({ kind }) => kindsNow.has(kind)),
     ignored: ignoring(base.settings?.ignore ?? [], run.today).ignored,
-    alsoNeeded: listsOf(checkedPolicies(run)),
     run: { ...runView(run, earlier), review: base.review },
   });
 }
@@ -109,7 +99,11 @@ function observeBase(base: NonNullable<PlanOptions["base"]>, { run, earlier, now
 /** Those of a part of the account check only that part. */
 const checkedPolicies = ({ project, scope }: Run): readonly Manifest[] => (scope === everything ? policiesIn(project.manifests) : []);
 
-const listsOf = (policies: readonly Manifest[]): readonly List[] => (policies.some(selectsByName) ? [integrations] : []);
+const inputOf = ({ records, reads }: Run, policies: readonly Manifest[]) => ({
+  records: records(),
+  reads,
+  alsoNeeded: policies.some(selectsByName) ? [integrations] : [],
+});
 
 const runView = ({ rounds, clock, kind, writer, options, missing }: Run, { ids }: Recovered): RunView => ({
   recovered: ids,

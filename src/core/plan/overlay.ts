@@ -133,9 +133,5 @@ export function holdWaiting(steps: readonly DraftStep[]): readonly DraftStep[] {
     before = held.size;
     for (const step of steps) if (waitsForHeld(step)) held.add(step.address);
   }
-  return steps.map((step) => (waitsForHeld(step) ? heldBack(step) : step));
+  return steps.map((step) => (waitsForHeld(step) ? { ...step, standing: "held", changes: [], later: [] } : step));
 }
-
-const heldBack = ({ address, verb, waitsFor = [] }: DraftStep): DraftStep => ({
-  ...{ address, verb, standing: "held", waitsFor, changes: [], requests: [] },
-});

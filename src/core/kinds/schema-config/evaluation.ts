@@ -1,8 +1,9 @@
-import { own } from "../../base/model/json/json.ts";
-import type { LiveColumn, LiveSchema, LiveTable } from "../../base/model/live.ts";
+import { isObject, own } from "../../base/model/json/json.ts";
+import { isKeptAs } from "../../base/model/kept.ts";
+import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../base/model/live.ts";
 import { type ColumnTree, locationIn, type TableTexts } from "../../base/model/manifest.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
-import type { NodePath } from "../../base/model/nodes.ts";
+import { type NodePath, nodePointer } from "../../base/model/nodes.ts";
 import type { Risk } from "../../base/model/plan.ts";
 import {
   type Depth,
@@ -11,18 +12,20 @@ import {
   literalPointer,
   type NodeCause,
   type NodeField,
+  nodesAt,
   riskOf,
   type TablePath,
   tableTexts,
 } from "../../base/model/schema-tree.ts";
 import { isSameMode, requestMode } from "../../base/model/sync-mode.ts";
-import type { Decision, DifferentValue } from "../kind.ts";
+import type { Account, Decision, DifferentValue, Overlay } from "../kind.ts";
 import type { Layer, ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import type { Keeper } from "./keeping.ts";
 import { type Expected, expectedKeys } from "./rules/compile-rule.ts";
 import type { Resolution, ResolvedTexts } from "./rules/resolve-rules.ts";
 import type { CachedMatch, RuleCache, RuleScope } from "./rules/rule-cache.ts";
 import { addTo, addWarning, emptySample, type NodeSample, newStats, type RunningStats } from "./rules/rule-stats.ts";
+import type { SchemaConfigUnit } from "./units.ts";
 
 // What evaluate.ts collects while it walks a tree. Only nodes that differ get here, so it may allocate.
 
@@ -65,6 +68,36 @@ export interface Unmet {
 
 /** What becomes of a leaf that differs. Without a change: "leave" if `ignore` covers the leaf. */
 export type DecideLeaf = (path: NodePath, key: NodeField, change?: Pick<DifferentValue, "live" | "wanted" | "risk">) => Decision;
+
+/** Whether the service says that requests change nothing of the table: a nested list of another table, for example. */
+export const isFixed = ({ enabledPatchSettings: settings }: Pick<LiveTable, "enabledPatchSettings">): boolean =>
+  isObject(settings) && own(settings, "allowed") === false;
+
+/** The overlay of the schemas, asked by node. A flag that an apply has kept was sent, also if the service never shows it. */
+export function overlayOf(
+  { address, liveId }: Pick<SchemaConfigUnit, "address" | "liveId">,
+  tree: LiveSchemas,
+  account: Account,
+): { readonly decide: DecideLeaf; readonly steps: Overlay["steps"] } {
+  const overlay = account.overlay(address);
+  const kept = account.kept.get(liveId)?.schemas;
+  const decide: DecideLeaf = (path, key, change) => {
+    const pointer = nodePointer(path, key);
+    if (change === undefined) return account.ignored(address, pointer) ? "leave" : "send";
+    const { wanted, live, risk } = change;
+    const { table } = nodesAt(tree, path);
+    // Without a spread, which would take twice as long.
+    return overlay.decide({
+      path: pointer,
+      wanted,
+      live,
+      risk,
+      isFixed: table !== undefined && isFixed(table),
+      wasSent: live === undefined && isKeptAs(kept, path, key === "hashed" ? "hashed" : "disabled"),
+    });
+  };
+  return { decide, steps: overlay.steps };
+}
 
 /** What the comparison of one integration finds. Mutable while its tree is walked. */
 export interface Evaluation {

@@ -1,5 +1,5 @@
 import type { Address } from "../../base/model/address.ts";
-import { isFailedCreation, readOr, ServiceError } from "../../base/model/errors.ts";
+import { readOr, ServiceError } from "../../base/model/errors.ts";
 import { defined } from "../../base/model/json/json.ts";
 import { addAll } from "../../base/model/maps.ts";
 import type { Problem } from "../../base/model/problem.ts";
@@ -59,7 +59,6 @@ function suspicionOf({ name, isCreated }: List, { items, completeness, why }: Li
 export type ReadById = { readonly list: List; readonly id: string } & (
   | { readonly state: "found"; readonly object: Listed }
   | { readonly state: "gone" }
-  | { readonly state: "not-created"; readonly error: ServiceError }
   | { readonly state: "failed"; readonly error: ServiceError }
 );
 
@@ -73,7 +72,7 @@ export function readIds(reads: Reads, wanted: WantedIds, { items, unread, entrie
       () => reads.one(list, id),
       (error) => error,
     );
-    if (object instanceof ServiceError) return { list, id, state: isFailedCreation(object) ? "not-created" : "failed", error: object };
+    if (object instanceof ServiceError) return { list, id, state: "failed", error: object };
     if (object !== undefined) return { list, id, state: "found", object };
     const entry = entries.get(list)?.find((one) => mayBe(one, id, name));
     return entry === undefined ? { list, id, state: "gone" } : { list, id, state: "failed", error: unreadError(list, id, entry) };
