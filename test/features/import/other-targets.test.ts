@@ -119,20 +119,14 @@ test("import of a second target writes bindings, not files", async () => {
   expect((await targets.prod.importJson({ target: ["prod"] })).files).toEqual([]);
 });
 
-describe("an integration that deviates from a SchemaConfig of many integrations and targets", () => {
-  beforeEach(async () => {
-    hashEverywhere(targets);
-    await targets.write("manifests/fleet.yaml", fleet);
-  });
-
-  test("gets a manifest of its own target, even if the other one has no bindings", async () => {
-    unhashInDev(targets);
-    const before = effectOf(await targets.planProd());
-    const report = await targets.importDev();
-    expect(report).toMatchObject({ failures: [] });
-    expect(await targets.read("manifests/integrations/shop-shard-01.yaml")).toContain("metadata: { name: shop-shard-01, targets: [dev] }");
-    expect(effectOf(await targets.planProd())).toEqual(before);
-  });
+test("an integration that deviates from a SchemaConfig of many targets gets a manifest of its own target, even if the other one has no bindings", async () => {
+  hashEverywhere(targets);
+  await targets.write("manifests/fleet.yaml", fleet);
+  unhashInDev(targets);
+  const before = effectOf(await targets.planProd());
+  expect(await targets.importDev()).toMatchObject({ failures: [] });
+  expect(await targets.read("manifests/integrations/shop-shard-01.yaml")).toContain("metadata: { name: shop-shard-01, targets: [dev] }");
+  expect(effectOf(await targets.planProd())).toEqual(before);
 });
 
 describe("an integration that only exists in one target", () => {
@@ -252,20 +246,15 @@ test("two objects with the name of one manifest get manifests of their own, and 
 });
 
 test("import names what the account has that breaks a policy of severity error", async () => {
-  const { prod, write, close } = await openTwoTargets();
-  try {
-    const policy = (name: string, severity: string) =>
-      `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: ${name} }\nspec: { severity: ${severity}, when: { column: { name: email, enabled: true } }, require: { hashed: true }, message: Hash it. }\n`;
-    await write("manifests/policy.yaml", `${policy("hashed-emails", "error")}---\n${policy("maybe", "warning")}`);
-    const { notices } = await prod.importJson({ target: ["prod"] });
-    expect(notices.filter((notice) => notice.includes("Policy/"))).toEqual([
-      expect.stringMatching(
-        /^Policy\/hashed-emails is violated by what the account has: Schemas\/.* public\.customers\.email.*\. Hash it\.$/u,
-      ),
-    ]);
-  } finally {
-    await close();
-  }
+  const policy = (name: string, severity: string) =>
+    `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: ${name} }\nspec: { severity: ${severity}, when: { column: { name: email, enabled: true } }, require: { hashed: true }, message: Hash it. }\n`;
+  await targets.write("manifests/policy.yaml", `${policy("hashed-emails", "error")}---\n${policy("maybe", "warning")}`);
+  const { notices } = await targets.prod.importJson({ target: ["prod"] });
+  expect(notices.filter((notice) => notice.includes("Policy/"))).toEqual([
+    expect.stringMatching(
+      /^Policy\/hashed-emails is violated by what the account has: Schemas\/.* public\.customers\.email.*\. Hash it\.$/u,
+    ),
+  ]);
 });
 
 describe("objects of the manifests that the second account does not have", () => {
