@@ -188,6 +188,14 @@ const events: Readonly<Record<string, Event>> = {
       delete table.columns[name];
       table.columns[`contact${n}`] = { ...column, enabled: true, hashed: false };
     }),
+  "a column is renamed, and another one is dropped": async (life, at) => {
+    await events["a column is renamed"]?.(life, at);
+    life.mutate((state) => {
+      const [, ofSchema] = entryIn(integrationIn(state, at.id)?.schemas, `${at.id}.${at.schema}`) ?? [];
+      const [, table] = entryIn(ofSchema?.tables, `${at.id}.${at.schema}.users`) ?? [];
+      delete table?.columns["note"];
+    });
+  },
   "somebody makes a column readable": ({ mutate }, { id, schema, n }) =>
     mutate((state) => {
       const [, ofSchema] = entryIn(integrationIn(state, id)?.schemas, `${id}.${schema}`) ?? [];
@@ -329,6 +337,13 @@ export const known: readonly [Story][] = [
     {
       ...{ form: "columns", selector: "all", hasTag: false, isObserved: false },
       steps: [{ event: "a manifest gives the phone up", run: "apply", id: "a1", schema: "public" }],
+    },
+  ],
+  // As many columns as before, and not by one rename alone.
+  [
+    {
+      ...{ form: "columns", selector: "all", hasTag: false, isObserved: false },
+      steps: [{ event: "a column is renamed, and another one is dropped", run: "apply", id: "a1", schema: "public" }],
     },
   ],
   // While an apply runs, the service does not show the tables of the schema that has replaced another one.
