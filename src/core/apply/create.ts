@@ -7,7 +7,7 @@ import { bindCommand, resolveCommand } from "../base/text/shell.ts";
 import { assetCreations, blockedByEarlierRun, creationFailed, describeEntry } from "../plan/index.ts";
 import type { Settlement } from "../records/index.ts";
 import { type Confirmation, confirmCreate, lookOnce, quotesSecret, type SentCreate } from "./confirm-create.ts";
-import { type Ending, endingOf, inlineSecrets, isBusy, learnLacking, newBusyWait, notOffered, type Started, unreadBefore } from "./step.ts";
+import { type Ending, endingOf, inlineSecrets, isBusy, isOfThisRun, learnLacking, newBusyWait, notOffered, type Started, unreadBefore } from "./step.ts";
 import { answerText, pausesFor } from "./verify.ts";
 
 // A POST has no idempotency key and nothing can be deleted, so an object that is created twice
@@ -44,7 +44,8 @@ export async function sendCreate<Live>(step: Started<Live>): Promise<Ending> {
 
 async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Promise<Ending> {
   const { item, run } = sent.step;
-  const waited = newBusyWait(run, item.address);
+  const isNew = isOfThisRun(sent.step);
+  const waited = newBusyWait(run, { address: item.address, isNew });
   for (;;) {
     let answer: WriteAnswer;
     try {
@@ -56,7 +57,7 @@ async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Pro
         return conclude(sent, await confirmCreate(sent, [], why), why);
       }
       const isRelation = item.verb === "relate" && error.sent === "answered";
-      const mayRepeat = isRelation && isBusy(error) && (await waited(error));
+      const mayRepeat = isRelation && isBusy(error, isNew) && (await waited(error));
       if (isRelation && (await hasRelation(sent))) return conclude(sent, { state: "found" }, relatedByOthers);
       if (mayRepeat) continue;
       if (isRefusedInBody(error)) {
@@ -65,7 +66,7 @@ async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Pro
       }
       const unwritten = await settle(sent, { outcome: error.sent === "never" ? "not-created" : "failed" });
       const lacking = await learnLacking(sent.step, error);
-      const ending = lacking === undefined ? endingOf(error) : notOffered(lacking);
+      const ending = lacking === undefined ? endingOf(error, isNew) : notOffered(lacking);
       return { ...ending, message: `${ending.message}${unwritten}` };
     }
     return item.verb === "create" ? created(sent, answer) : related(sent, answer);
@@ -166,9 +167,15 @@ function recordIntent({ item, run, records }: Started, { method, path, body }: P
 /** Keeps the response's `data.id`, confirmed by a read; else the id in its Location, or the int64 `id` in decimal digits. */
 async function created<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promise<Ending> {
   const { kind, records } = sent.step;
-  const candidates = idsIn(answer);
+  const known = await idsBefore(sent);
+  const ids = idsIn(answer);
+  const candidates = ids.filter((id) => !known.has(id));
   const [first] = candidates;
   const accepted = `The service accepted the create with ${answerText(answer)}`;
+  if (first === undefined && ids.length > 0) {
+    const why = `${accepted}, and with the id ${ids.join(" and ")} of another object, which was there before.`;
+    return conclude(sent, await confirmCreate(sent, [], why), why);
+  }
   // The id in an answer with 202 can be that of a job.
   const isOfJob = answer.status === 202 && kind.list === undefined;
   if (first === undefined || (isOfJob && !(await isShown(sent, first)))) {
@@ -192,6 +199,13 @@ async function created<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promi
   // An id that was answered is never unknown.
   sent.step.remember(kind.list, kind.list.inCreation?.(first) ?? { id: first, name: undefined });
   return { ...(await recordBinding(sent, first, "created")), message: `${confirmed.why} The id of the response is recorded.` };
+}
+
+/** The ids of other objects: those that the list had when this was planned, and those that the records have of other addresses. */
+async function idsBefore<Live>({ step: { item, kind, run, records } }: SentCreate<Live>): Promise<ReadonlySet<string>> {
+  const listed = await readIfPossible(async () => kind.list && (await run.reads.list(kind.list)).items.map(({ id }) => id));
+  const bound = [...records.state().bindings].flatMap(([at, { id }]) => (at === item.address ? [] : [id]));
+  return new Set([...(listed ?? []), ...bound]);
 }
 
 /** Whether a read of one object shows this id within `settleSeconds`. False if the service has no such read. */

@@ -13,6 +13,7 @@ import {
   ended,
   endingOf,
   isGood,
+  isOfThisRun,
   lackingCall,
   learnLacking,
   notOffered,
@@ -90,7 +91,7 @@ async function act(item: ReadyStep, execution: Execution): Promise<Ending> {
       return { outcome: "skipped", code: "E_STALE", message: error.message };
     if (error instanceof ServiceError) {
       const lacking = kind === undefined ? undefined : await learnLacking({ ...execution, item, kind }, error);
-      return lacking === undefined ? endingOf(error) : notOffered(lacking);
+      return lacking === undefined ? endingOf(error, isOfThisRun({ ...execution, item })) : notOffered(lacking);
     }
     if (error instanceof DimsyncError) return { outcome: "failed", code: error.code, message: error.message };
     // If it were thrown, the outcomes of the other items would be lost. An open intent blocks the

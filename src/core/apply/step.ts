@@ -63,6 +63,11 @@ export interface EndedStep extends Omit<Step, "outcome" | "why" | "changes">, En
 
 export const ended = ({ why: _, outcome: __, ...step }: Step, ending: Ending): EndedStep => ({ ...step, ...ending });
 
+/** Whether this run has created the object. A 404 of an extended request means that the service does not have the request. */
+export const isOfThisRun = ({ item, run }: Pick<Started, "item" | "run">): boolean =>
+  [item.liveId, item.naturalKey?.["resourceId"]].some((id) => id !== undefined && run.rounds.fresh.has(id)) &&
+  !item.requests.some((one) => extendedCallOf(one) !== undefined);
+
 const stillInCreation =
   "The service still creates the integration, so the request was not accepted. Run apply again later. client.schemaWaitSeconds limits how long apply waits for that.";
 
@@ -70,9 +75,10 @@ const stillInCreation =
  * The ending of an item whose request failed. It waits while the service still creates the integration. After a refused key,
  * nothing more is sent: all these items end with the same text.
  */
-export function endingOf(error: ServiceError): Ending {
+export function endingOf(error: ServiceError, isNew = false): Ending {
   const { code, status, sent, message, reason } = error;
-  if (isInCreation(error)) return { outcome: "waits", code: "E_STILL_WAITING", message: `${stillInCreation} Its last answer: ${reason}` };
+  if (isInCreation(error) || (isNew && status === 404))
+    return { outcome: "waits", code: "E_STILL_WAITING", message: `${stillInCreation} Its last answer: ${reason}` };
   if (status !== 401) return { outcome: "failed", code, message };
   if (sent === "never") return { outcome: "skipped", code, message: "Not sent, because the service refused the API key before." };
   return { outcome: "failed", code, message: reason };
@@ -114,23 +120,31 @@ export const isGood = (outcome: StepEnd): boolean => outcome === "done" || outco
 /** The service refuses a request while another one is at work. */
 const busyStatuses: readonly (number | undefined)[] = [409, 423, 425];
 
-/** Whether a request was refused because another one is at work, such as the creation of the integration. Then it is sent again. */
-export const isBusy = ({ sent, status }: ServiceError): boolean => sent === "answered" && busyStatuses.includes(status);
+/**
+ * Whether a request was refused because another one is at work, such as the creation of the integration. Then it is sent again. `isNew`: this run
+ * has created the object, so a 404 means that the service does not show it yet.
+ */
+export const isBusy = ({ sent, status }: ServiceError, isNew: boolean): boolean =>
+  sent === "answered" && (busyStatuses.includes(status) || (isNew && status === 404));
 
 /**
  * Pauses while the service is busy, longer each time: for at most `client.schemaWaitSeconds` while it creates the integration, and for at
  * most `client.settleSeconds` otherwise. False: the time is over, or the run was interrupted.
  */
-export function newBusyWait({ clock, project, signal, onProgress }: WriteRun, address: Address): (error: ServiceError) => Promise<boolean> {
+export function newBusyWait(
+  { clock, project, signal, onProgress }: WriteRun,
+  { address, isNew }: { readonly address: Address; readonly isNew: boolean },
+): (error: ServiceError) => Promise<boolean> {
   const start = clock.now().getTime();
   const { schemaWaitMs, settleMs } = project.settings.client;
   let attempt = 0;
   return async (error) => {
     attempt += 1;
     const pauseMs = exponentialMs(attempt, 250, 4_000);
-    const waitMs = isInCreation(error) ? schemaWaitMs : settleMs;
+    const isCreating = isNew || isInCreation(error);
+    const waitMs = isCreating ? schemaWaitMs : settleMs;
     if (clock.now().getTime() + pauseMs > start + waitMs || signal.aborted) return false;
-    const cause = isInCreation(error) ? "the service still creates the integration" : "another request is at work";
+    const cause = isCreating ? "the service still creates the integration" : "another request is at work";
     onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: `${address}: ${cause}` });
     await clock.sleep(pauseMs, signal);
     return !signal.aborted;

@@ -9,7 +9,7 @@ import { secretsIn } from "../base/model/settings/secret.ts";
 import { differsInSpace } from "../base/text/values.ts";
 import type { Updates } from "../kinds/index.ts";
 import { backoffMs } from "../service/index.ts";
-import { type Ending, inlineSecrets, isBusy, newBusyWait, type Started, unreadBefore } from "./step.ts";
+import { type Ending, inlineSecrets, isBusy, isOfThisRun, newBusyWait, type Started, unreadBefore } from "./step.ts";
 import { answerText, describeStale, exposesOther, listPointers, pausesFor, staleNodes, type Verification, verifyWrite } from "./verify.ts";
 
 // PUT and PATCH state the desired values, so sending one twice has the effect of sending it once.
@@ -111,7 +111,8 @@ interface Sent<Live> {
 async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): Promise<Sent<Live> | "too large"> {
   const { item, run, update, live, secrets } = step;
   const { body } = request;
-  const waited = newBusyWait(run, item.address);
+  const isNew = isOfThisRun(step);
+  const waited = newBusyWait(run, { address: item.address, isNew });
   for (let attempt = 1; ; attempt++) {
     try {
       const answer = await run.writer.send(inlineSecrets(request, secrets));
@@ -120,12 +121,14 @@ async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): P
       return await verified(step, body, shown ?? live, shown === undefined || answer.status === 202 ? answer : undefined);
     } catch (error) {
       if (isHalved(step, request, error)) return "too large";
-      if (!(error instanceof ServiceError) || !(isBusy(error) || error.sent === "maybe")) throw error;
-      const mayRepeat = isBusy(error) ? await waited(error) : attempt <= run.project.settings.client.retries && !isSecretSpent(error, body);
+      if (!(error instanceof ServiceError) || !(isBusy(error, isNew) || error.sent === "maybe")) throw error;
+      const mayRepeat = isBusy(error, isNew)
+        ? await waited(error)
+        : attempt <= run.project.settings.client.retries && !isSecretSpent(error, body);
       const sent = await afterUnclear(step, body, error);
       if (sent !== undefined) return sent;
       if (!mayRepeat || run.signal.aborted) throw error;
-      if (!isBusy(error)) await run.clock.sleep(backoffMs(attempt, Math.random), run.signal);
+      if (!isBusy(error, isNew)) await run.clock.sleep(backoffMs(attempt, Math.random), run.signal);
     }
   }
 }

@@ -57,6 +57,6 @@ function differenceOf(change: Change, item: Pick<ReadyStep, "address" | "liveNam
   const one = { address: item.address, path, what, isExposed, ...(origin === undefined ? {} : { origin }) };
   if (attribution?.own === false) return { ...one, actor: actorText(attribution), at: attribution.at };
   // Only an event that names the node names a person beside it.
-  const event = attribution === undefined && origin === "config" ? "" : attributionText(attribution === undefined ? item : change);
+  const event = attribution === undefined && origin === "config" ? "" : attributionText({ ...item, ...change });
   return event === "" ? one : { ...one, event };
 }

@@ -15,6 +15,8 @@ const forms = {
   textOrEmpty: (part: ResponsePart) => shownText(part) ?? (part.value === undefined || part.value === null ? "" : undefined),
   /** An empty text counts as absent. */
   filled: (part: ResponsePart) => shownText(part) || undefined,
+  /** An id or another text, also of an object with an id or an e-mail address. */
+  user: ({ value }: ResponsePart): string | undefined => userIn(value),
   /** Ids or e-mail addresses, also of objects with an id. Anything else counts as absent. */
   users: ({ value }: ResponsePart): readonly string[] | undefined => {
     const found = Array.isArray(value) ? value.map(userIn) : [undefined];

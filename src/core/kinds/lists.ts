@@ -146,7 +146,7 @@ export const tagFields = {
   id: { as: "id", instead: "Pin the live id as metadata.id.", isColumn: true },
   name: { as: "text", isWritten: true, isColumn: true },
   description: { as: "optional", isWritten: true, isColumn: true },
-  owner: { as: "optional", isWritten: true, isColumn: true },
+  owner: { as: "user", isWritten: true, isColumn: true },
   origin: { as: "optional", instead: "Remove it." },
   createdAt: { as: "optional", instead: "Remove it." },
   lastUpdatedAt: { as: "optional", instead: "Remove it.", isColumn: true },
@@ -170,8 +170,15 @@ function decodeTag(part: ResponsePart): LiveTag {
     ...decodeFields(tagFields, part),
     ...(resources.value === undefined || resources.value === null
       ? {}
-      : { taggedResources: listOf(resources).map((resource) => ({ id: idOf(memberOf(resource, "id")) })) }),
+      : { taggedResources: listOf(resources).map((resource) => ({ id: idIn(resource) })) }),
   };
+}
+
+/** The id of an object, or the id itself. */
+function idIn(part: ResponsePart): string {
+  const { value } = part;
+  const name = isObject(value) ? (["id", "_id", "resourceId"].find((one) => Object.hasOwn(value, one)) ?? "id") : undefined;
+  return idOf(name === undefined ? part : memberOf(part, name));
 }
 
 /** What GET of one asset shows, where the service has it. Absent values are unknown. */
@@ -194,6 +201,5 @@ export type LiveAsset = { readonly id: string } & LiveOf<typeof assetFields>;
 export const assets: List<LiveAsset> = { name: "assets", decode: decodeAsset, one: decodeAsset, extended: "GET /v1/assets/{id}" };
 
 function decodeAsset(part: ResponsePart): LiveAsset {
-  const id = memberOf(part, "id");
-  return { id: idOf(id.value === undefined ? memberOf(part, "_id") : id), ...decodeFields(assetFields, part) };
+  return { id: idIn(part), ...decodeFields(assetFields, part) };
 }

@@ -10,7 +10,17 @@ import { diagnosticsOf } from "../../support/findings.ts";
 import { keyVariable } from "../../support/project-folder.ts";
 import { editRecords, recordsIn, unsettled } from "../../support/records.ts";
 import { blockedSteps, outcomes, readySteps } from "../../support/steps.ts";
-import { assetManifest, endings, instead, integrationManifest, type Meddle, scene, tagManifest, together } from "./scene.ts";
+import {
+  assetManifest,
+  endings,
+  instead,
+  integrationManifest,
+  type Meddle,
+  type SceneOptions,
+  scene,
+  tagManifest,
+  together,
+} from "./scene.ts";
 
 const archives = ({ assets }: AccountState): readonly string[] => assets.filter(({ name }) => name === "archive").map(({ id }) => id);
 const returns = ({ integrations }: AccountState): readonly string[] =>
@@ -83,6 +93,39 @@ test.each([403, 404, 425])(
     expect([code, endings(result)]).toEqual([0, { "create Integration/returns": "recovered", "update Schemas/returns": "done" }]);
   },
 );
+
+const hashesReturns =
+  "\napiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: returns }\nspec: { integration: returns, rules: [{ match: { column: '*email*' }, set: { hashed: true } }] }\n";
+
+test.each<[string, SceneOptions]>([
+  ["a PATCH of schemas with 404", { service: { faults: ["PATCH /v1/integrations/[0-9a-f]{8}/schemas@1=status:404"] } }],
+  ["a read of its schemas without their tables", { meddle: withoutTables(2) }],
+])("a new integration that answers %s is not ready yet, and is hashed in the same run", async (_, options) => {
+  const at = await scene(together(integrationManifest("returns"), hashesReturns), options);
+  const { code, result } = await at.apply();
+  expect([code, endings(result)]).toEqual([0, { "create Integration/returns": "done", "update Schemas/returns": "done" }]);
+});
+
+/** The first reads of the schemas of new integrations show no table. */
+function withoutTables(reads: number): Meddle {
+  let left = reads;
+  return ({ method, path }) =>
+    method === "GET" && /[0-9a-f]{8}\/schemas$/u.test(path) && left-- > 0
+      ? { code: "success", data: { schemas: { public: { enabled: true, tables: {} } } } }
+      : undefined;
+}
+
+it("a create that is answered with the id of another integration binds nothing", async () => {
+  const at = await scene(integrationManifest("returns"), {
+    service: { faults: ["POST /v1/integrations$=status:201"] },
+    config: { client: { settleSeconds: 0, timeoutSeconds: 600 } },
+    meddle: ({ method }) => (method === "POST" ? instead(201, { code: "success", data: { id: "8f1c" } }) : undefined),
+  });
+  const { code, result } = await at.apply();
+  expect([code, endings(result)]).toEqual([4, { "create Integration/returns": "unknown E_UNKNOWN_OUTCOME" }]);
+  expect(result.bindings).toEqual({});
+  expect(outcomes(result)[0]?.message).toContain("8f1c of another object");
+});
 
 describe("a create whose response is lost", () => {
   it("while someone creates the same object: unknown, with both ids, and never a third one", async () => {

@@ -139,7 +139,9 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     return { ...emptyDiff, steps: [blockedStep({ address, code: "E_GONE", message })] };
   }
   const { tree } = live;
-  if (Object.keys(tree).length === 0) return discovering(unit, live.notYet);
+  // A new integration may show its schemas before their tables.
+  const hasTables = Object.values(tree).some(({ tables }) => Object.keys(tables).length > 0);
+  if (Object.keys(tree).length === 0 || (!hasTables && account.fresh.has(liveId))) return discovering(unit, live.notYet);
   const reviewed = account.review === undefined ? undefined : reviewColumns(unit, tree, { account, review: account.review });
   const overlay = overlayOf(unit, tree, account);
   const evaluation = evaluate(rules, tree, {

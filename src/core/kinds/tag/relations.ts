@@ -187,12 +187,12 @@ interface Declared {
 function extraRelations(unit: TagUnit, live: Taggable, { declared, unknown, account }: Declared): readonly DraftStep[] {
   const { address: tag } = unit;
   const names = account.list(integrations).byId;
-  // What left a selector by a rename in the account keeps its tag; the engine reports it.
+  // What left a selector by a rename in the account keeps its tag, which the engine reports. What the list has no longer has no tag to lose.
   const selectors = (unit.manifest.spec.resources ?? []).flatMap((one) => ("integrations" in one ? [one.integrations] : []));
   const hasLeft = (id: string): boolean => {
     const [was, name] = [account.covered.get(tag)?.get(id), names.get(id)?.name];
     const labels = account.naming.manifests.get(id)?.labels ?? {};
-    if (was === undefined || name === undefined || was === name) return false;
+    if (was === undefined || was === name) return false;
     return selectors.some((selector) => integrationMatcher(selector)({ names: [was], labels }));
   };
   const extra =

@@ -316,7 +316,7 @@ function byHandEntry(step: Step, { document: { kind } }: Source, index: number):
     tone: "warn",
     task: "open",
     head: [[name(step.address)], [code(wholePath(path))], [...is, ...must], [id(step.id)]],
-    notes: [[muted(traceText(change))], [message]],
+    notes: [[muted(traceText({ ...step, ...change }))], [message]],
     commands: command === undefined ? [] : [command],
   };
 }

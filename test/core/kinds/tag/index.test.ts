@@ -78,6 +78,26 @@ describe("for a tag's fields, plan sends", () => {
   });
 });
 
+test.each<[string, object, Partial<LiveTag>]>([
+  ["an object with an id", { owner: { _id: "u-1", email: "dana@example.com" } }, { owner: "u-1" }],
+  ["an object with an e-mail address", { owner: { email: "dana@example.com" } }, { owner: "dana@example.com" }],
+  ["null", { owner: null }, { owner: undefined }],
+  ["ids", { taggedResources: ["8f1c"] }, { taggedResources: [{ id: "8f1c" }] }],
+  [
+    "objects with other names of the id",
+    { taggedResources: [{ _id: "a" }, { resourceId: "b" }] },
+    { taggedResources: [{ id: "a" }, { id: "b" }] },
+  ],
+])("what the service shows of a tag as %s is read", (_, shown, expected) => {
+  expect(
+    tags.decode({
+      where: { method: "GET", path: "/v1/tags/t-1", sent: "answered" },
+      above: "",
+      value: { id: "t-1", name: "PII", ...shown },
+    }),
+  ).toMatchObject(expected);
+});
+
 describe("plan creates relations:", () => {
   const manifests = [
     resourceOf("Integration", "orders", { match: { name: "Orders" } }, { labels: { domain: "sales" } }),
@@ -202,6 +222,12 @@ describe("an exclusive tag loses what no manifest declares,", () => {
     );
     expect(removed.flatMap(({ changes }) => changes.map(({ risk }) => risk))).toEqual(type === undefined ? [] : ["exposes"]);
     expect(byHand.map(({ address }) => address)).toEqual(type === undefined ? ids.map((id) => `Tag/pii#${id}`) : []);
+  });
+
+  test("but not what a selector covered and the account has no longer", () => {
+    const spec = { resources: [{ integrations: { names: ["Ord*"] } }] };
+    const { byHand } = remove(spec, ["gone"], { covered: new Map([["Tag/pii", new Map([["gone", "Orders"]])]]) });
+    expect(byHand).toEqual([]);
   });
 
   test("but not if an entry of the manifest is blocked, which may be it", () => {
