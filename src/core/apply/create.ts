@@ -7,7 +7,18 @@ import { bindCommand, resolveCommand } from "../base/text/shell.ts";
 import { assetCreations, blockedByEarlierRun, creationFailed, describeEntry } from "../plan/index.ts";
 import type { Settlement } from "../records/index.ts";
 import { type Confirmation, confirmCreate, lookOnce, quotesSecret, type SentCreate } from "./confirm-create.ts";
-import { type Ending, endingOf, inlineSecrets, isBusy, isOfThisRun, learnLacking, newBusyWait, notOffered, type Started, unreadBefore } from "./step.ts";
+import {
+  type Ending,
+  endingOf,
+  inlineSecrets,
+  isBusy,
+  isOfThisRun,
+  learnLacking,
+  newBusyWait,
+  notOffered,
+  type Started,
+  unreadBefore,
+} from "./step.ts";
 import { answerText, pausesFor } from "./verify.ts";
 
 // A POST has no idempotency key and nothing can be deleted, so an object that is created twice

@@ -54,15 +54,22 @@ export async function loadLabels(manifests: readonly Manifest[], paths: ProjectP
   };
 }
 
-/** Labels that differ from one that manifests match by only in case, at the first place that gives them. */
+/** Labels that differ from one that manifests match by only in case, or that contain it as a word, at the first place that gives them. */
 function nearLabels(manifests: readonly Manifest[], given: readonly (LabelPatterns | LabelledColumn)[]): readonly Problem[] {
   const used = new Set(labelReferences(manifests).flatMap(({ label }) => wantedLabels(label) ?? []));
   const first = new Map([...given].reverse().map(({ label, origin }) => [label, origin]));
   const byFold = groupBy([...used, ...first.keys()], fold);
   return [...first].flatMap(([label, { text, place }]): readonly Problem[] => {
     const others = new Set((byFold.get(fold(label)) ?? []).filter((other) => other !== label && (used.has(other) || !used.has(label))));
+    if (used.has(label)) return [];
     const [other] = others;
-    if (other === undefined || used.has(label)) return [];
+    if (other === undefined) {
+      const words = new Set(label.split(/[^\p{L}\p{N}_-]+/u).map(fold));
+      const contained = [...used].find((one) => words.has(fold(one)));
+      if (contained === undefined) return [];
+      const message = `The label ${JSON.stringify(label)} (${text}) contains ${JSON.stringify(contained)} and is another label, so what matches ${JSON.stringify(contained)} does not match its columns. Write ${JSON.stringify(contained)}; several labels are separated by ; or |.`;
+      return [{ code: "W_NO_MATCH", severity: "warning", message, place }];
+    }
     const message = `The label ${JSON.stringify(label)} (${text}) differs from ${JSON.stringify(other)} only in case or white space. They are two labels, so what matches ${JSON.stringify(other)} does not match its columns. Write one of them everywhere.`;
     return [{ code: "W_NO_MATCH", severity: "warning", message, place }];
   });

@@ -2,32 +2,37 @@ import { type Manifest, type PolicySpec, problemIn } from "../../base/model/mani
 import { getOrAdd } from "../../base/model/maps.ts";
 import type { Problem } from "../../base/model/problem.ts";
 import { levelNames } from "../../base/model/schema-tree.ts";
+import { andMore } from "../../base/text/lists.ts";
 import { didYouMean } from "../../base/text/suggest.ts";
 import type { PolicyTarget } from "../../columns/policies/index.ts";
-import { integrationMatcher } from "../../kinds/index.ts";
+import { integrationMatcher, nameMatcher } from "../../kinds/index.ts";
 
-/** A literal name in `when` of a policy. */
+/** A name or glob in `when` of a policy. */
 interface Written {
   readonly policy: Manifest<PolicySpec>;
   readonly selects: ReturnType<typeof integrationMatcher>;
   readonly depth: number;
   readonly name: string;
   readonly pointer: string;
-  readonly isEqual: (other: string) => boolean;
+  readonly isGlob: boolean;
+  readonly matches: (other: string) => boolean;
 }
 
 /** How many names of a level are compared for a suggestion. */
 const maxCandidates = 5_000;
 
-/** Collects the literal names in policies that nothing has: such a policy checks less than it says. Globs can be for what does not exist yet. */
+/**
+ * Collects the names in policies that nothing has: such a policy checks less than it says. A glob can be for what does not exist yet, unless it
+ * matches in another case.
+ */
 export function policyNames(policies: readonly Manifest<PolicySpec>[]) {
-  const missing = new Set(policies.flatMap(literals));
+  const missing = new Set(policies.flatMap(written));
   const known = new Map<number, Set<string>>();
   const checked = new Set<Written["policy"]>();
   const see = (asked: readonly Written[], depth: number, name: string): void => {
     const names = getOrAdd(known, depth, () => new Set<string>());
     if (names.size < maxCandidates) names.add(name);
-    for (const one of asked) if (one.depth === depth && one.isEqual(name)) missing.delete(one);
+    for (const one of asked) if (one.depth === depth && one.matches(name)) missing.delete(one);
   };
   return {
     add({ live, ...integration }: Pick<PolicyTarget, "live" | "names" | "labels">): void {
@@ -47,27 +52,33 @@ export function policyNames(policies: readonly Manifest<PolicySpec>[]) {
       }
     },
     problems: (): readonly Problem[] =>
-      [...missing].flatMap(({ policy, depth, name, pointer }): readonly Problem[] => {
+      [...missing].flatMap(({ policy, depth, name, pointer, isGlob }): readonly Problem[] => {
         if (!checked.has(policy)) return [];
         const level = levelNames[depth] ?? "";
+        const problem = (message: string): Problem => problemIn(policy, pointer, { code: "W_NO_MATCH", severity: "warning", message });
+        if (isGlob) {
+          const others = [...(known.get(depth) ?? [])].filter(nameMatcher([name], { ignoreCase: true })).sort();
+          const message = `No ${level} in the integrations that ${policy.address} checks matches ${JSON.stringify(name)}. In another case it would match ${andMore(others, "name", { shown: 3 })}. Set ignoreCase: true, or correct the case.`;
+          return others.length === 0 ? [] : [problem(message)];
+        }
         const message = `No ${level} in the integrations that ${policy.address} checks has the name ${JSON.stringify(name)}.${didYouMean(name, known.get(depth) ?? [])} Correct it. If it may not exist yet, write a glob, such as ${JSON.stringify(`${name}*`)}.`;
-        return [problemIn(policy, pointer, { code: "W_NO_MATCH", severity: "warning", message })];
+        return [problem(message)];
       }),
   };
 }
 
-function literals(policy: Manifest<PolicySpec>): readonly Written[] {
+function written(policy: Manifest<PolicySpec>): readonly Written[] {
   const { integration, ...levels } = policy.spec.when ?? {};
   const selects = integrationMatcher(integration);
   return (["schema", "table", "column"] as const).flatMap((level, depth) => {
     const { name, ignoreCase = false } = levels[level] ?? {};
-    const written = typeof name === "string" ? [{ name, at: "" }] : (name ?? []).map((one, index) => ({ name: one, at: `/${index}` }));
-    const fold = (text: string): string => (ignoreCase ? text.normalize().toLowerCase() : text.normalize());
-    return written
-      .filter((one) => !/[*?[\]{}!\\]/u.test(one.name))
+    const names = typeof name === "string" ? [{ name, at: "" }] : (name ?? []).map((one, index) => ({ name: one, at: `/${index}` }));
+    return names
+      .filter((one) => !one.name.startsWith("!"))
       .map((one) => ({
         ...{ policy, selects, depth, name: one.name, pointer: `/spec/when/${level}/name${one.at}` },
-        isEqual: (other: string) => fold(other) === fold(one.name),
+        isGlob: /[*?[\]{}\\]/u.test(one.name),
+        matches: nameMatcher([one.name], { ignoreCase }),
       }));
   });
 }

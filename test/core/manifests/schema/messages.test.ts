@@ -43,7 +43,22 @@ testProblems({
   // Secrets
   "a literal password": [postgres("{ password: hunter2 }"), ["11:70 E_LITERAL_SECRET"], /\$secret: \{ env: NAME \}/u],
   ...Object.fromEntries(
-    ["pass", "pwd", "db_pass", "credentials", "credential", "accessKey", "access_key", "encryption_key", "sas", "bearer"].map((name) => [
+    [
+      "pass",
+      "pwd",
+      "db_pass",
+      "private-key",
+      "api-key",
+      "ssh_key",
+      "storageKey",
+      "credentials",
+      "credential",
+      "accessKey",
+      "access_key",
+      "encryption_key",
+      "sas",
+      "bearer",
+    ].map((name) => [
       `a literal ${name}`,
       [asset(`  connection: { ${name}: hunter2 }`), [`6:${name.length + 19} E_LITERAL_SECRET`], /according to its name/u] as const,
     ]),

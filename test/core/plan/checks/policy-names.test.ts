@@ -20,6 +20,8 @@ const warnings = (when: When, tree: LiveSchemas = live): readonly string[] => {
 test.each<[string, When, readonly string[]]>([
   ["that exist", { schema: { name: "public" }, table: { name: ["users", "order*"] }, column: { name: "email" } }, []],
   ["in another case", { column: { name: "phone", ignoreCase: true } }, []],
+  ["of a glob that matches in another case", { column: { name: ["*ssn*", "*EMAIL*"] } }, ["/spec/when/column/name/1"]],
+  ["of a glob that ignores the case", { column: { name: "*EMAIL*", ignoreCase: true } }, []],
   ["of a glob", { column: { name: ["*ssn*", "!email"] } }, []],
   ["of integrations that it does not check", { integration: { names: ["billing"] }, column: { name: "emial" } }, []],
   ["of a column", { column: { name: ["email", "emial"] } }, ["/spec/when/column/name/1"]],

@@ -162,13 +162,13 @@ export const isSecretVariable = (name: string): boolean => variables.has(name);
 
 /** Names whose value is always a secret. */
 const secretNames =
-  /password|passwd|pwd|secret|token|private_?key|passphrase|api_?key|credential|access_?key$|encryption_?key|bearer|(?:^|_)(?:pass|sas)$/iu;
+  /password|passwd|pwd|secret|token|private[-_]?key|passphrase|api[-_]?key|credential|(?:access|ssh|storage|account)[-_]?key$|encryption[-_]?key|bearer|(?:^|[-_])(?:pass|sas)$/iu;
 
 export const isSecretName = (name: string): boolean => secretNames.test(name);
 
-/** A PEM private key, a password in a URL, or one in a connection string. */
+/** A PEM private key, a password in a URL, one in a connection string, or what an Authorization header has. */
 const secretForms =
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----|\b[a-z][a-z0-9+.-]*:\/\/[^\s/?#:@]*:[^\s/?#@]+@|(?:^|[;?&\s])(?:password|pwd|accountkey|sharedaccesskey|sharedaccesssignature)\s*=\s*[^\s;&]/iu;
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----|\b[a-z][a-z0-9+.-]*:\/\/[^\s/?#:@]*:[^\s/?#@]+@|(?:^|[;?&\s])(?:password|pwd|accountkey|sharedaccesskey|sharedaccesssignature)\s*=\s*[^\s;&]|\b(?:basic|bearer) [a-z0-9+/._~-]{12,}=*(?:\s|$)/iu;
 
 /** Whether a text contains a secret, whatever its name. */
 export const isSecretValue = (text: string): boolean => secretForms.test(text);
