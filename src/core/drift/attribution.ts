@@ -15,6 +15,7 @@ import {
   fitOf,
   hasWord,
   mentionOf,
+  namesOther,
   type ObjectNames,
   type ParsedEvent,
   parseEvent,
@@ -106,7 +107,8 @@ function finder(entries: readonly AuditEntry[], report: Plan, ids: ReadonlyMap<A
   const ofObjects = new Map<string, FindOfObject>();
   return (object) => {
     const key = JSON.stringify([object.id ?? "", ...object.names]);
-    return getOrAdd(ofObjects, key, () => finderOfObject(candidatesFor(object, events, byWord), unexplained));
+    const guess = unexplained === undefined || namesOther(unexplained, object.id) ? undefined : unexplained;
+    return getOrAdd(ofObjects, key, () => finderOfObject(candidatesFor(object, events, byWord), guess));
   };
 }
 

@@ -81,9 +81,16 @@ export function parseEvent(entry: AuditEntry): ParsedEvent {
 const isDistinctiveId = (id: string): boolean => (/^\d+$/u.test(id) ? id.length >= 5 : id.length >= 2);
 const isDistinctiveName = (name: string): boolean => name.length >= 3;
 
+const longId = /^[0-9a-f]{24}$/u;
+
+/** Two objects can have one name: an event with the id of another one is not about this one. */
+export const namesOther = ({ words }: ParsedEvent, id = ""): boolean =>
+  longId.test(id) && !words.has(id) && [...words].some((one) => longId.test(one));
+
 export function mentionOf(event: ParsedEvent, { id, names }: ObjectNames): Mention {
   if (id !== undefined && event.quoted.has(id)) return "exact";
   if (id !== undefined && isDistinctiveId(id) && (event.words.has(id) || hasWord(event.text, id))) return "exact";
+  if (namesOther(event, id)) return undefined;
   if (names.some((name) => event.quoted.has(name))) return "exact";
   return names.some((name) => isDistinctiveName(name) && hasWord(event.text, name)) ? "likely" : undefined;
 }

@@ -126,6 +126,13 @@ describe("the best event for a difference of a column", () => {
     expect(found(attribute(report(), [entry(9, "8f1c schema changed", "bot@example.com", userAgent)]))?.own).toBe(own);
   });
 
+  test("an event with the id of another object of the same name is not about this one", () => {
+    const [own, other] = ["650000000000000000000001", "650000000000000000000002"];
+    const of = (id: string) => [entry(1, `Un-hashed column email of table users of integration "Orders" (${id})`)];
+    const items = [item({ address: "Schemas/orders", liveId: own, liveName: "Orders", changes: [change({ path: column })] })];
+    expect([own, other].map((id) => found(attribute(report({ items }), of(id)))?.confidence)).toEqual(["exact", undefined]);
+  });
+
   test("a change of the manifests has no attribution", () => {
     const made = attribute(report({ items: [item({ changes: [change({ path: column, origin: "config" })] })] }), [
       entry(1, "8f1c schema changed"),
