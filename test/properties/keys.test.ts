@@ -33,7 +33,7 @@ import { attribute } from "../../src/core/drift/attribution.ts";
 import type { Account } from "../../src/core/kinds/kind.ts";
 import { labelRoots } from "../../src/core/kinds/patterns/labels.ts";
 import { evaluate } from "../../src/core/kinds/schema-config/evaluate.ts";
-import type { NodeChange } from "../../src/core/kinds/schema-config/evaluation.ts";
+import type { DecideLeaf, NodeChange } from "../../src/core/kinds/schema-config/evaluation.ts";
 import { basisOf } from "../../src/core/kinds/schema-config/live-differences.ts";
 import { namesBeside } from "../../src/core/kinds/schema-config/obligations.ts";
 import { removedCause } from "../../src/core/kinds/schema-config/protection.ts";
@@ -146,13 +146,16 @@ const single = ({ path, key, before, after, cause }: NodeChange): Change<DraftFa
   cause,
 });
 
+/** A value that the service does not show is sent only if it protects. */
+const unlessUnseen: DecideLeaf = (_path, _key, change) => (change?.live === undefined && change?.risk !== "protects" ? "leave" : "send");
+
 test("an item has each change of the schemas with its own values, risk and cause", () => {
   fc.assert(
     fc.property(rules, tree, labels, (all, live, ofColumns) => {
       const view = { columnLabels: labelRoots(ofColumns) };
       const { units, found } = compareFleet({ manifests: [config({ rules: all })], live: { shop: live }, view });
       const [unit] = units;
-      const expected = unit === undefined ? [] : evaluate(unit.rules, live).changes.map(single);
+      const expected = unit === undefined ? [] : evaluate(unit.rules, live, { decide: unlessUnseen }).changes.map(single);
       expectSame(
         found.flatMap(({ items }) => items.flatMap((one) => [...eachChange(one)])),
         expected,
