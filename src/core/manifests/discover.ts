@@ -113,7 +113,7 @@ function refuseSubmodule(search: Search, one: Wanted, submodule: string): void {
 }
 
 /** Where a pattern leads if that is outside the project. */
-export function leadsOutside({ pattern }: Pick<Wanted, "pattern">, folder: string, boundary: Boundary): string | undefined {
+function leadsOutside({ pattern }: Pick<Wanted, "pattern">, folder: string, boundary: Boundary): string | undefined {
   const { base, isGlob } = picomatch.scan(pattern);
   return boundary.leadsOutside(resolve(folder, isGlob ? base : pattern));
 }

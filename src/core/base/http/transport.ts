@@ -7,7 +7,7 @@ import { type ExchangeOptions, exchange, type WireFailure, type WireResponse } f
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export interface WireRequest extends Pick<ExchangeOptions, "beforeSend"> {
+interface WireRequest extends Pick<ExchangeOptions, "beforeSend"> {
   readonly method: Method;
   /** Below the base URL, percent-encoded, with its query. */
   readonly path: string;

@@ -43,7 +43,7 @@ export interface ResponsePart {
   readonly name?: string | number;
 }
 
-export type Members = Readonly<Record<string, unknown>>;
+type Members = Readonly<Record<string, unknown>>;
 
 /** @throws always: ServiceError E_MALFORMED_ANSWER */
 function refuse(part: ResponsePart, problem: string): never {

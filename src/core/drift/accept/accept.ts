@@ -49,7 +49,7 @@ interface Unaccepted {
   readonly why: string;
 }
 
-export interface Accepted {
+interface Accepted {
   /** By file, in the order of the report. Nothing is written yet. */
   readonly edits: readonly FileEdit[];
   /** The differences that the edits accept. */
