@@ -203,6 +203,13 @@ const events: Readonly<Record<string, Event>> = {
       const [, column] = entryIn(table?.columns, `${id}.${schema}.users.${n % 2 === 0 ? "email" : "phone"}`) ?? [];
       if (column !== undefined) Object.assign(column, { hashed: false, enabled: true });
     }),
+  "somebody makes a column readable that the service shows in part from now on": ({ mutate }, { id, schema, n }) =>
+    mutate((state) => {
+      const [, ofSchema] = entryIn(integrationIn(state, id)?.schemas, `${id}.${schema}`) ?? [];
+      const [, table] = entryIn(ofSchema?.tables, `${id}.${schema}.users`) ?? [];
+      const [, column] = entryIn(table?.columns, `${id}.${schema}.users.${n % 2 === 0 ? "email" : "phone"}`) ?? [];
+      if (column !== undefined) Object.assign(column, { hashed: false, enabled: true, unshown: ["hashed"] });
+    }),
   "a column is dropped": ({ mutate }, { id, schema, n }) =>
     mutate((state) => {
       const [, ofSchema] = entryIn(integrationIn(state, id)?.schemas, `${id}.${schema}`) ?? [];
@@ -339,6 +346,15 @@ export const known: readonly [Story][] = [
       steps: [{ event: "a manifest gives the phone up", run: "apply", id: "a1", schema: "public" }],
     },
   ],
+  ...["plan", "drift", "apply"].map((run): [Story] => [
+    {
+      ...{ form: "columns", selector: "all", hasTag: false, isObserved: true },
+      steps: [
+        { event: "somebody makes a column readable that the service shows in part from now on", run, id: "a1", schema: "public" },
+        { event: "the service is well again", run: "drift", id: "a1", schema: "public" },
+      ],
+    },
+  ]),
   // As many columns as before, and not by one rename alone.
   [
     {

@@ -4,7 +4,7 @@ import { notKeptStep } from "../base/model/draft-steps.ts";
 import { DimsyncError } from "../base/model/errors.ts";
 import { combineExits, type Exit } from "../base/model/exit.ts";
 import { defined, sameJson } from "../base/model/json/json.ts";
-import { type KeptIntegration, type KeptJson, keptById, keptJson, withoutPlanned } from "../base/model/kept.ts";
+import { type KeptIntegration, type KeptJson, keptById, keptJson, type Sent, withoutPlanned } from "../base/model/kept.ts";
 import { getOrAdd } from "../base/model/maps.ts";
 import { eachNode, nodePointer } from "../base/model/nodes.ts";
 import { type NotKept, type Plan, type Result, readySteps, type Step, stepsOf } from "../base/model/plan.ts";
@@ -187,12 +187,12 @@ interface KeptRun {
 /** What is kept after a run: what its plans found, what it has protected, and what is known of other integrations. */
 export function keptAfter(known: KeptJson, { found, items }: KeptRun): KeptJson {
   const byId = new Map(keptById(known));
-  const sent = new Map<string, Set<string>>();
+  const sent = new Map<string, Map<string, Sent>>();
   for (const { outcome, liveId, changes } of items)
     if (outcome !== undefined && isGood(outcome) && liveId !== undefined) sent.set(liveId, protectedIn(changes, sent.get(liveId)));
   const done = (id: string, one: KeptIntegration): KeptIntegration => {
     const ofId = sent.get(id);
-    const schemas = withoutPlanned(one.schemas, (path, as) => ofId?.has(nodePointer(path, as)) === true);
+    const schemas = withoutPlanned(one.schemas, (path, as) => ofId?.get(nodePointer(path, as)));
     return schemas === one.schemas ? one : { ...one, schemas };
   };
   for (const kept of found) for (const [id, one] of keptById(kept)) byId.set(id, done(id, one));
@@ -200,11 +200,11 @@ export function keptAfter(known: KeptJson, { found, items }: KeptRun): KeptJson 
 }
 
 /** The nodes of the changes that protect. */
-function protectedIn(changes: Step["changes"], known: Set<string> = new Set()): Set<string> {
+function protectedIn(changes: Step["changes"], known = new Map<string, Sent>()): Map<string, Sent> {
   for (const entry of changes) {
     if ("path" in entry || entry.risk !== "protects") continue;
     const as = entry.field === "hashed" ? "hashed" : "disabled";
-    for (const path of eachNode(entry.nodes)) known.add(nodePointer(path, as));
+    for (const path of eachNode(entry.nodes)) known.set(nodePointer(path, as), entry.before === undefined ? "unseen" : "shown");
   }
   return known;
 }

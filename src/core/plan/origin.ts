@@ -1,7 +1,7 @@
 import { eachChange, withTraces } from "../base/model/changes.ts";
 import { canonicalJson, defined } from "../base/model/json/json.ts";
 import { fromPointer, type Pointer } from "../base/model/json/pointer.ts";
-import { isKeptAs } from "../base/model/kept.ts";
+import { keptAs } from "../base/model/kept.ts";
 import { getOrAdd } from "../base/model/maps.ts";
 import { type NodePath, nodePath } from "../base/model/nodes.ts";
 import { type Cause, type Change, type DraftFacts, type DraftStep, locatedCause, type Origin } from "../base/model/plan.ts";
@@ -75,7 +75,7 @@ function neverKept({ liveId }: Unit, { account: { kept } }: Reviewed): OfChange[
     before &&
     (({ path, field, risk }) => {
       const node = nodeAt(path);
-      return risk === "protects" && node !== undefined && !isKeptAs(before, node, field === "hashed" ? "hashed" : "disabled");
+      return risk === "protects" && node !== undefined && keptAs(before, node, field === "hashed" ? "hashed" : "disabled") === undefined;
     })
   );
 }

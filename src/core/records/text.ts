@@ -136,6 +136,10 @@ const commit: Reader<AppliedCommit> = (value) => {
 const never: Reader<true> = () => {
   throw new ContentError("what is only planned is not recorded");
 };
+const always: Reader<true> = (value) => {
+  if (value !== true) throw new ContentError(`${JSON.stringify(value)} must be true`);
+  return value;
+};
 const keptTable: Reader<KeptTable> = listOf(
   members<KeptTable[number]>({
     as: oneOf(["hashed", "disabled"]),
@@ -144,6 +148,7 @@ const keptTable: Reader<KeptTable> = listOf(
     columns: optional(listOf(text)),
     among: optional(listOf(text)),
     isPlanned: optional(never),
+    isUnseen: optional(always),
   }),
 );
 const keptIntegrations = members<KeptIntegrations>({

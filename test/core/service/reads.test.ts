@@ -149,10 +149,10 @@ describe("responses that violate the interface are refused with the pointer", ()
       "tag",
       '/data is the object "u", which was not asked for',
     ],
-    "resources that are strings": [
-      '{"data":{"id":"t","name":"x","taggedResources":["1"]}}',
+    "a resource that is a list": [
+      '{"data":{"id":"t","name":"x","taggedResources":[["1"]]}}',
       "tag",
-      "/data/taggedResources/0 is not an object",
+      "/data/taggedResources/0 is not a string",
     ],
   };
   /** Fails as the list did for an entry. */

@@ -19,6 +19,8 @@ interface KeptNodes {
   readonly among?: readonly string[];
   /** In a plan: the account does not show it yet, and the plan sends it. */
   readonly isPlanned?: true;
+  /** An apply has sent it, and the account has never shown it. What it has shown once is not taken on trust any more. */
+  readonly isUnseen?: true;
 }
 
 export type KeptTable = readonly KeptNodes[];
@@ -233,6 +235,7 @@ const planned = (isKept: boolean): Pick<KeptNodes, "isPlanned"> => (isKept ? {} 
 
 const isUnchanged = (nodes: KeptNodes, keeping: KeepingNodes | undefined, among: readonly string[] | undefined): boolean =>
   keeping?.isKept === true &&
+  nodes.isUnseen === undefined &&
   sameJson(nodes.among, among) &&
   nodes.as === keeping.as &&
   nodes.by === keeping.by &&
@@ -246,8 +249,8 @@ const keyOf = (as: KeptNodes["as"], column: string | undefined): string => (colu
 function newGroups() {
   const groups = new Map<string, { readonly facts: Omit<KeptNodes, "columns">; readonly columns: string[] | undefined }>();
   return {
-    add(column: string | undefined, { as, by, since, among, isPlanned }: Omit<KeptNodes, "columns">): void {
-      const facts = { as, by, since, ...defined({ among, isPlanned }) };
+    add(column: string | undefined, { as, by, since, among, isPlanned, isUnseen }: Omit<KeptNodes, "columns">): void {
+      const facts = { as, by, since, ...defined({ among, isPlanned, isUnseen }) };
       const key = JSON.stringify([column === undefined, facts]);
       const group = getOrAdd(groups, key, () => ({ facts, columns: column === undefined ? undefined : [] }));
       if (column !== undefined) group.columns?.push(column);
@@ -259,23 +262,28 @@ function newGroups() {
   };
 }
 
-/** Whether the node is kept in this way. */
-export const isKeptAs = (kept: KeptSchemas | undefined, [schema, table, column]: NodePath, as: KeptNodes["as"]): boolean =>
+/** How the node is kept in this way. Undefined: it is not. */
+export const keptAs = (kept: KeptSchemas | undefined, [schema, table, column]: NodePath, as: KeptNodes["as"]): KeptNodes | undefined =>
   kept
     ?.get(schema)
     ?.get(table)
-    ?.some((nodes) => nodes.as === as && columnsOf(nodes).includes(column)) === true;
+    ?.find((nodes) => nodes.as === as && columnsOf(nodes).includes(column));
+
+/** "unseen": the account did not show the value before it was sent, so it may never show it. */
+export type Sent = "shown" | "unseen";
 
 /** The nodes that a run has protected, or that were protected before it: what else a plan wanted to send is not kept. */
-export function withoutPlanned(schemas: KeptSchemas, isSent: (path: NodePath, as: KeptNodes["as"]) => boolean): KeptSchemas {
+export function withoutPlanned(schemas: KeptSchemas, sentOf: (path: NodePath, as: KeptNodes["as"]) => Sent | undefined): KeptSchemas {
   if (![...schemas.values()].some((tables) => [...tables.values()].some((nodes) => nodes.some(({ isPlanned }) => isPlanned === true))))
     return schemas;
   return mapTables(schemas, (all, [schema, table]) => {
     const found = newGroups();
     for (const nodes of all) {
       const { isPlanned, ...kept } = nodes;
-      for (const column of columnsOf(nodes))
-        if (isPlanned !== true || isSent(nodePath(schema, table, column), nodes.as)) found.add(column, kept);
+      for (const column of columnsOf(nodes)) {
+        const sent = isPlanned === true ? sentOf(nodePath(schema, table, column), nodes.as) : "shown";
+        if (sent !== undefined) found.add(column, sent === "unseen" ? { ...kept, isUnseen: true } : kept);
+      }
     }
     return found.table();
   });

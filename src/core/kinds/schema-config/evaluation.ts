@@ -1,5 +1,5 @@
 import { isObject, own } from "../../base/model/json/json.ts";
-import { isKeptAs } from "../../base/model/kept.ts";
+import { keptAs } from "../../base/model/kept.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../base/model/live.ts";
 import { type ColumnTree, locationIn, type TableTexts } from "../../base/model/manifest.ts";
 import { getOrAdd } from "../../base/model/maps.ts";
@@ -73,7 +73,7 @@ export type DecideLeaf = (path: NodePath, key: NodeField, change?: Pick<Differen
 export const isFixed = ({ enabledPatchSettings: settings }: Pick<LiveTable, "enabledPatchSettings">): boolean =>
   isObject(settings) && own(settings, "allowed") === false;
 
-/** The overlay of the schemas, asked by node. A flag that an apply has kept was sent, also if the service never shows it. */
+/** The overlay of the schemas, asked by node. What an apply has sent counts as sent only if the service has never shown it: a flag that it showed once and shows no more may be another one now. */
 export function overlayOf(
   { address, liveId }: Pick<SchemaConfigUnit, "address" | "liveId">,
   tree: LiveSchemas,
@@ -93,7 +93,7 @@ export function overlayOf(
       live,
       risk,
       isFixed: table !== undefined && isFixed(table),
-      wasSent: live === undefined && isKeptAs(kept, path, key === "hashed" ? "hashed" : "disabled"),
+      wasSent: live === undefined && keptAs(kept, path, key === "hashed" ? "hashed" : "disabled")?.isUnseen === true,
     });
   };
   return { decide, steps: overlay.steps };

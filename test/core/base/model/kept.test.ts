@@ -1,10 +1,10 @@
 // Obligations: what is stored of them comes back as it was, and only a decision ends one.
 import { describe, expect, test } from "vitest";
 import {
-  isKeptAs,
   type KeepingNodes,
   type KeptSchemas,
   type KeptTable,
+  keptAs,
   keptById,
   keptJson,
   keptNow,
@@ -37,9 +37,12 @@ test("a node is kept since a run found it first", () => {
 test("what the account never showed is not kept; what it shows no longer stays an obligation", () => {
   const unhashed = { ...hashed("email", "phone"), isKept: false };
   const planned = keptNow(undefined, keeping(unhashed), { since: tuesday, isGivenUp: stays });
-  expect(withoutPlanned(planned, () => false).size).toBe(0);
-  expect(inUsers(withoutPlanned(planned, ([, , column]) => column === "email"))).toEqual([
+  expect(withoutPlanned(planned, () => undefined).size).toBe(0);
+  expect(inUsers(withoutPlanned(planned, ([, , column]) => (column === "email" ? "shown" : undefined)))).toEqual([
     { as: "hashed", by: "SchemaConfig/pii", since: tuesday, columns: ["email"] },
+  ]);
+  expect(inUsers(withoutPlanned(planned, () => "unseen"))).toEqual([
+    { as: "hashed", by: "SchemaConfig/pii", since: tuesday, columns: ["email", "phone"], isUnseen: true },
   ]);
   expect(inUsers(keptNow(first, keeping(unhashed), { since: tuesday, isGivenUp: stays }))).toEqual(inUsers(first));
 });
@@ -90,6 +93,14 @@ describe("what is kept of a table that the records know, if manifests keep", () 
 
   test.each<[what: string, now: readonly KeepingNodes[], after: KeptTable, among?: readonly string[], before?: KeptTable]>([
     ["the same, beside other names", [hashed("email", "phone")], [of({ among: ["a", "b", "d"] })], ["a", "b", "d"]],
+    ["the same, which it has not shown before", [hashed("email", "phone")], [of()], ["a", "b", "c"], [of({ isUnseen: true })]],
+    [
+      "one that it still does not show",
+      [hashed("email"), { ...hashed("phone"), isKept: false }],
+      [of({ columns: ["phone"], isUnseen: true }), of({ columns: ["email"] })],
+      ["a", "b", "c"],
+      [of({ isUnseen: true })],
+    ],
     ["it by another SchemaConfig", [{ ...hashed("email", "phone"), by: "SchemaConfig/gdpr" }], [of({ by: "SchemaConfig/gdpr" })]],
     ["it in another way", [disabled("email", "phone")], [of({ as: "disabled", since: tuesday }), of()]],
     ["one column less", [hashed("phone")], [of()]],
@@ -145,10 +156,10 @@ test("what a run did not send is not kept, and what was kept before it stays", (
     since: monday,
     isGivenUp: stays,
   });
-  expect(withoutPlanned(planned, () => false)).toEqual(
+  expect(withoutPlanned(planned, () => undefined)).toEqual(
     keptNow(undefined, keeping(hashed("email"), off), { since: monday, isGivenUp: stays }),
   );
-  const sent = withoutPlanned(planned, (path, as) => path.join(".") === "crm.users" && as === "disabled");
+  const sent = withoutPlanned(planned, (path, as) => (path.join(".") === "crm.users" && as === "disabled" ? "shown" : undefined));
   expect(sent.get("crm")?.get("users")).toEqual([{ as: "disabled", by: "SchemaConfig/pii", since: monday }]);
 });
 
@@ -177,16 +188,16 @@ test("a node is given up with those below it, and nothing of the same name elsew
 
 test("a node is kept in one way, by its own name", () => {
   const kept = keptNow(undefined, keeping(hashed("email"), off), { since: monday, isGivenUp: stays });
-  expect(isKeptAs(kept, ["public", "users", "email"], "hashed")).toBe(true);
-  expect(isKeptAs(kept, ["public", "users"], "disabled")).toBe(true);
+  expect(keptAs(kept, ["public", "users", "email"], "hashed")).toBeDefined();
+  expect(keptAs(kept, ["public", "users"], "disabled")).toBeDefined();
   for (const [path, as] of [
     [["public", "users", "email"], "disabled"],
     [["public", "users", "phone"], "hashed"],
     [["public", "users"], "hashed"],
     [["crm", "users", "email"], "hashed"],
   ] as const)
-    expect(isKeptAs(kept, path, as)).toBe(false);
-  expect(isKeptAs(undefined, ["public"], "disabled")).toBe(false);
+    expect(keptAs(kept, path, as)).toBeUndefined();
+  expect(keptAs(undefined, ["public"], "disabled")).toBeUndefined();
 });
 
 test("a table and a schema can be kept themselves, and their names can be anything", () => {

@@ -204,6 +204,21 @@ test("a new mode comes with its cursor, also of a table that was kept disabled",
   expect(changes).toEqual(["public.orders enabled true", "public.orders/cursorField updated_at", "public.orders/syncMode Incremental"]);
 });
 
+test.each<[string, "never" | "once", changes: readonly string[]]>([
+  ["never shown is sent once", "never", []],
+  ["shown once and shows no more is sent again: it may be another one now", "once", ["public.orders.email hashed true"]],
+])("a hash that the service has %s", (_, shown, expected) => {
+  const was = { as: "hashed", by: "SchemaConfig/shops", since: "2026-11-27T08:00:00.000Z", columns: ["email"] } as const;
+  const { hashed: __, ...email } = column();
+  const orders = [shown === "never" ? ({ ...was, isUnseen: true } as const) : was];
+  const { changes } = compareFleet({
+    manifests: [config({ rules: [{ match: { column: "email" }, set: { hashed: true } }] })],
+    live: { shop: { public: schema({ orders: table({ email }) }) } },
+    view: { kept: new Map([["shop", { identity: ["shop"], schemas: new Map([["public", new Map([["orders", orders]])]]) }]]) },
+  });
+  expect(changes).toEqual(expected);
+});
+
 describe("unmatched", () => {
   test.each<[string, SchemaConfigSpec, readonly string[]]>([
     ["is ignore by default", {}, []],
