@@ -20,6 +20,7 @@ import {
 import type { Account, IntegrationNames, LabelScope } from "../../kinds/index.ts";
 import {
   integrationNames,
+  integrations,
   isRuleSet,
   isSchemaConfig,
   labelRoots,
@@ -98,7 +99,7 @@ export function checkPolicies({ run, account }: CheckInput): Check {
         problems: [
           ...invalid,
           ...exemptionProblems(policiesIn(account.manifests), today, unused),
-          ...(isEvaluated ? collected.names.problems() : []),
+          ...(isEvaluated ? collected.names.problems(account.list(integrations).items.map(({ id }) => namesOf(id))) : []),
           ...notEvaluated,
         ],
       };

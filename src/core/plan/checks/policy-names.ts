@@ -28,7 +28,7 @@ const maxCandidates = 5_000;
 export function policyNames(policies: readonly Manifest<PolicySpec>[]) {
   const missing = new Set(policies.flatMap(written));
   const known = new Map<number, Set<string>>();
-  const checked = new Set<Written["policy"]>();
+  const idle = new Map(policies.map((policy) => [policy, integrationMatcher(policy.spec.when?.integration)]));
   const see = (asked: readonly Written[], depth: number, name: string): void => {
     const names = getOrAdd(known, depth, () => new Set<string>());
     if (names.size < maxCandidates) names.add(name);
@@ -36,9 +36,9 @@ export function policyNames(policies: readonly Manifest<PolicySpec>[]) {
   };
   return {
     add({ live, ...integration }: Pick<PolicyTarget, "live" | "names" | "labels">): void {
+      for (const [policy, selects] of idle) if (selects(integration)) idle.delete(policy);
       const asked = [...missing].filter(({ selects }) => selects(integration));
       if (asked.length === 0) return;
-      for (const { policy } of asked) checked.add(policy);
       const hasColumns = asked.some(({ depth }) => depth === 2);
       for (const [schema, { tables }] of Object.entries(live)) {
         see(asked, 0, schema);
@@ -51,9 +51,16 @@ export function policyNames(policies: readonly Manifest<PolicySpec>[]) {
         }
       }
     },
-    problems: (): readonly Problem[] =>
-      [...missing].flatMap(({ policy, depth, name, pointer, isGlob }): readonly Problem[] => {
-        if (!checked.has(policy)) return [];
+    /** `live`: all integrations of the account. */
+    problems: (live: readonly Pick<PolicyTarget, "names" | "labels">[]): readonly Problem[] => [
+      ...[...idle].flatMap(([policy, selects]) => {
+        const selected = live.filter(selects).map(({ names: [name = ""] }) => name);
+        if (policy.spec.when?.integration === undefined || selected.length === 0) return [];
+        const message = `${policy.address} checks nothing. It selects ${andMore(selected, "integration", { shown: 3 })}, but policies check only integrations that have a manifest or that a SchemaConfig selects. Write one, or correct the policy.`;
+        return [problemIn(policy, "/spec/when/integration", { code: "W_NO_MATCH", severity: "warning", message })];
+      }),
+      ...[...missing].flatMap(({ policy, depth, name, pointer, isGlob }): readonly Problem[] => {
+        if (idle.has(policy)) return [];
         const level = levelNames[depth] ?? "";
         const problem = (message: string): Problem => problemIn(policy, pointer, { code: "W_NO_MATCH", severity: "warning", message });
         if (isGlob) {
@@ -64,6 +71,7 @@ export function policyNames(policies: readonly Manifest<PolicySpec>[]) {
         const message = `No ${level} in the integrations that ${policy.address} checks has the name ${JSON.stringify(name)}.${didYouMean(name, known.get(depth) ?? [])} Correct it. If it may not exist yet, write a glob, such as ${JSON.stringify(`${name}*`)}.`;
         return [problem(message)];
       }),
+    ],
   };
 }
 

@@ -14,7 +14,9 @@ const warnings = (when: When, tree: LiveSchemas = live): readonly string[] => {
   const spec = { severity: "error", when, require: { hashed: true }, message: "must be hashed" };
   const names = policyNames([resourceOf("Policy", "pii", spec) as Manifest<PolicySpec>]);
   names.add({ names: ["shop"], labels: {}, live: tree });
-  return names.problems().map(({ code, place, message }) => `${code} ${place?.pointer} ${message}`);
+  return names
+    .problems(["shop", "forum"].map((name) => ({ names: [name], labels: {} })))
+    .map(({ code, place, message }) => `${code} ${place?.pointer} ${message}`);
 };
 
 test.each<[string, When, readonly string[]]>([
@@ -34,6 +36,13 @@ test("the warning has a similar name, and how to write one that does not exist y
   expect(warnings({ column: { name: "emial" } })).toEqual([
     'W_NO_MATCH /spec/when/column/name No column in the integrations that Policy/pii checks has the name "emial". Did you mean email? Correct it. If it may not exist yet, write a glob, such as "emial*".',
   ]);
+});
+
+test("a policy whose integrations are all unmanaged checks nothing, and says so", () => {
+  expect(warnings({ integration: { names: ["for*"] }, column: { name: "emial" } })).toEqual([
+    "W_NO_MATCH /spec/when/integration Policy/pii checks nothing. It selects forum, but policies check only integrations that have a manifest or that a SchemaConfig selects. Write one, or correct the policy.",
+  ]);
+  expect(warnings({ integration: { names: ["for*", "shop"] }, column: { name: "email" } })).toEqual([]);
 });
 
 test("a table whose columns were not read may have any", () => {
