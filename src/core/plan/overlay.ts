@@ -30,7 +30,7 @@ import { type Account, type DiffResult, unshown } from "../kinds/index.ts";
 //
 // Kinds ask for each value before they make requests, which then repeat the live value or do not have it. Only the last case is applied to
 // steps: the plan shows what is held with the changes that would be sent. What is ignored is also removed from steps that send nothing.
-// `unreviewed: disable` is no case: it sets the desired value (kinds/schema-config/evaluation.ts).
+// `unreviewed: disable` sets the desired value, so it is decided elsewhere (kinds/schema-config/evaluation.ts).
 
 /** By address and path: values that the service did not keep when earlier runs sent them. */
 export type NotKeptBefore = ReadonlyMap<Address, ReadonlyMap<Pointer, Required<Pick<NotKept, "wanted" | "live" | "since">>>>;

@@ -61,7 +61,7 @@ test.each<Row>([
   expect(byHandSteps(report.document)).toHaveLength(byHand);
 });
 
-test("without drift, unmanaged objects are counted and listed by name, and ids that are not recorded yet are no drift", async () => {
+test("without drift, unmanaged objects are counted and listed by name, and ids that are not recorded yet are not drift", async () => {
   const { code, document } = await documentOf("drift");
   expect([code, document.counts]).toMatchObject([0, { bind: 2, equal: 1 }]);
   const named = (list: string) =>
@@ -73,7 +73,7 @@ test("without drift, unmanaged objects are counted and listed by name, and ids t
   expect(document.unmanaged.columns).toBe(46);
 });
 
-test("without a base, a report says that the origin of a change is unknown, and a plan says nothing of it", async () => {
+test("without a base, a report says that the origin of a change is unknown, and a plan does not mention it", async () => {
   const origins = async (command: "plan" | "drift") => {
     const { document } = await documentOf(command, ({ tags: [pii] }) => void Object.assign(pii ?? {}, { description: "x" }));
     return readySteps(document).flatMap(({ changes }) => changes.map(({ origin }) => origin));
