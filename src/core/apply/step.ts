@@ -71,13 +71,16 @@ export const isOfThisRun = ({ item, run }: Pick<Started, "item" | "run">): boole
 const stillInCreation =
   "The service still creates the integration, so the request was not accepted. Run apply again later. client.schemaWaitSeconds limits how long apply waits for that.";
 
+/** Whether the service does not show yet what this run has created (`isNew`). */
+const isNotShownYet = ({ status }: ServiceError, isNew: boolean): boolean => isNew && status === 404;
+
 /**
  * The ending of an item whose request failed. It waits while the service still creates the integration. After a refused key,
  * nothing more is sent: all these items end with the same text.
  */
 export function endingOf(error: ServiceError, isNew = false): Ending {
   const { code, status, sent, message, reason } = error;
-  if (isInCreation(error) || (isNew && status === 404))
+  if (isInCreation(error) || isNotShownYet(error, isNew))
     return { outcome: "waits", code: "E_STILL_WAITING", message: `${stillInCreation} Its last answer: ${reason}` };
   if (status !== 401) return { outcome: "failed", code, message };
   if (sent === "never") return { outcome: "skipped", code, message: "Not sent, because the service refused the API key before." };
@@ -120,12 +123,9 @@ export const isGood = (outcome: StepEnd): boolean => outcome === "done" || outco
 /** The service refuses a request while another one is at work. */
 const busyStatuses: readonly (number | undefined)[] = [409, 423, 425];
 
-/**
- * Whether a request was refused because another one is at work, such as the creation of the integration. Then it is sent again. `isNew`: this run
- * has created the object, so a 404 means that the service does not show it yet.
- */
-export const isBusy = ({ sent, status }: ServiceError, isNew: boolean): boolean =>
-  sent === "answered" && (busyStatuses.includes(status) || (isNew && status === 404));
+/** Whether a request was refused because another one is at work, such as the creation of the integration. Then it is sent again. */
+export const isBusy = (error: ServiceError, isNew: boolean): boolean =>
+  error.sent === "answered" && (busyStatuses.includes(error.status) || isNotShownYet(error, isNew));
 
 /**
  * Pauses while the service is busy, longer each time: for at most `client.schemaWaitSeconds` while it creates the integration, and for at

@@ -90,8 +90,8 @@ export interface Section {
   /** Instead of the count in a terminal: what it means or what shows more. */
   readonly aside?: string;
   /**
-   * What it is to the reader. `first`: read it before everything else. `decision`: what to do now. `cause`: why entries of other sections are missing. `changes`: what differs. `result`:
-   * what the command did. `attention`: read it before the changes. `work`: left to do. `rest`: for the record.
+   * Where it stands, by its purpose. `first`: read before everything else. `decision`: to be decided now. `cause`: explains why other sections
+   * lack entries. `changes`: differences. `result`: outcomes. `attention`: read before the changes. `work`: still to do. `rest`: for reference.
    */
   readonly part: "first" | "decision" | "cause" | "changes" | "result" | "attention" | "work" | "rest";
   readonly entries: readonly Entry[];

@@ -73,7 +73,10 @@ export type DecideLeaf = (path: NodePath, key: NodeField, change?: Pick<Differen
 export const isFixed = ({ enabledPatchSettings: settings }: Pick<LiveTable, "enabledPatchSettings">): boolean =>
   isObject(settings) && own(settings, "allowed") === false;
 
-/** The overlay of the schemas, asked by node. What an apply has sent counts as sent only if the service has never shown it: a flag that it showed once and shows no more may be another one now. */
+/**
+ * The overlay of the schemas, asked by node. A flag that an apply has sent counts as sent only if the service has never shown it: if it
+ * showed the flag before and does not now, the flag may have changed.
+ */
 export function overlayOf(
   { address, liveId }: Pick<SchemaConfigUnit, "address" | "liveId">,
   tree: LiveSchemas,

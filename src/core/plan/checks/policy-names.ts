@@ -26,9 +26,10 @@ const maxCandidates = 5_000;
  * matches in another case.
  */
 export function policyNames(policies: readonly Manifest<PolicySpec>[]) {
-  const missing = new Set(policies.flatMap(written));
   const known = new Map<number, Set<string>>();
+  // Those that have checked no integration yet.
   const idle = new Map(policies.map((policy) => [policy, integrationMatcher(policy.spec.when?.integration)]));
+  const missing = new Set([...idle].flatMap(([policy, selects]) => written(policy, selects)));
   const see = (asked: readonly Written[], depth: number, name: string): void => {
     const names = getOrAdd(known, depth, () => new Set<string>());
     if (names.size < maxCandidates) names.add(name);
@@ -75,9 +76,8 @@ export function policyNames(policies: readonly Manifest<PolicySpec>[]) {
   };
 }
 
-function written(policy: Manifest<PolicySpec>): readonly Written[] {
-  const { integration, ...levels } = policy.spec.when ?? {};
-  const selects = integrationMatcher(integration);
+function written(policy: Manifest<PolicySpec>, selects: Written["selects"]): readonly Written[] {
+  const levels = policy.spec.when ?? {};
   return (["schema", "table", "column"] as const).flatMap((level, depth) => {
     const { name, ignoreCase = false } = levels[level] ?? {};
     const names = typeof name === "string" ? [{ name, at: "" }] : (name ?? []).map((one, index) => ({ name: one, at: `/${index}` }));

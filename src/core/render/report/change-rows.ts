@@ -13,7 +13,6 @@ import {
   type NodeChanges,
   type ReadyStep,
 } from "../../base/model/plan.ts";
-import { isSecretReference } from "../../base/model/settings/secret.ts";
 import { visible } from "../../base/text/control-characters.ts";
 import { grouped } from "../../base/text/lists.ts";
 import { nameText, wholePath } from "../../base/text/paths.ts";
@@ -198,15 +197,13 @@ function objectRows(item: ReadyStep, words: Words): readonly ChangeRow[] {
 
 function valueRow(item: ReadyStep, change: Change, given: Words): ChangeRow {
   const words = wordsOfChange(item, change, given);
-  const { before, after } = change;
-  const isSecret = isSecretReference(before) || isSecretReference(after);
   return {
     ...objectRow("update"),
     ...factsOf({ ...change, field: wholePath(change.path) }, words),
     verb: words.kind === "DriftReport" ? "differs" : isOutside(change) && words.isReview !== true ? "set again" : "set",
     what: [`${visible(item.address)} ${wholePath(change.path)}`],
     noun: "value",
-    value: valueChange({ ...change, field: "" }, isSecret ? { ...words } : words, change.path),
+    value: valueChange({ ...change, field: "" }, words, change.path),
     path: change.path,
   };
 }
@@ -238,21 +235,10 @@ const bindRow = (items: readonly ReadyStep[], words: Words): ChangeRow => ({
   where: items.length === 1 ? items.flatMap(({ liveId }) => liveId ?? []) : [],
 });
 
-/** The resource of a tag relation: its type and id as in the request, and its name; undefined for other items. */
-function relationTarget({
-  verb,
-  requests,
-  changes,
-}: ReadyStep): { readonly type: string; readonly id: string; readonly name: string } | undefined {
-  if (!isOfRelation({ verb })) return undefined;
-  const { resourceType: type, resourceId } = requests[0]?.body ?? {};
-  if (typeof type !== "string" || typeof resourceId !== "string") return undefined;
-  const [change] = changes;
+/** "Orders (8f1c)": the resource of a tag relation, by its name if that is known, and its id as in the request. */
+function relationName({ address, requests: [request], changes: [change] }: ReadyStep): string {
+  const { resourceId } = request?.body ?? {};
+  if (typeof resourceId !== "string") return address.slice(address.indexOf("#") + 1);
   const named = isObject(change?.after) ? change.after["name"] : change?.before;
-  return { type, id: resourceId, name: typeof named === "string" && named !== resourceId ? named : "" };
+  return typeof named === "string" && named !== "" && named !== resourceId ? `${named} (${resourceId})` : resourceId;
 }
-
-const relationName = (item: ReadyStep): string => {
-  const { name: named = "", id: resource = item.address.slice(item.address.indexOf("#") + 1) } = relationTarget(item) ?? {};
-  return named === "" ? resource : `${named} (${resource})`;
-};
