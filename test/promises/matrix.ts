@@ -355,6 +355,20 @@ export const known: readonly [Story][] = [
       ],
     },
   ]),
+  [
+    {
+      ...{ form: "columns", selector: "all", hasTag: false, isObserved: true },
+      steps: [
+        { event: "a write is dropped", run: "plan", id: "a1", schema: "public" },
+        {
+          event: "somebody makes a column readable that the service shows in part from now on",
+          run: "apply",
+          id: "a1",
+          schema: "public",
+        },
+      ],
+    },
+  ],
   // As many columns as before, and not by one rename alone.
   [
     {

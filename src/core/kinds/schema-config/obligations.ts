@@ -116,7 +116,14 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
           };
     if (node !== undefined) {
       // The selector's own finding counts its columns.
-      if (keeps(path) || hasLeft(nodes.by)) return "held";
+      if (hasLeft(nodes.by)) return "held";
+      if (keeps(path)) {
+        // A request that sets it may be lost, and nothing would show that.
+        if (nodes.isUnseen === true || !isUnshown(node, keyOf(nodes)) || !isReadable(node)) return "held";
+        return {
+          instruction: `The service shows no ${keyOf(nodes)} of ${nodeText(path)} any more, so it is not known whether it is still unreadable (${what}). apply sends it again. Check it in the service, and if it never shows the value again, give it up; then it counts as sent:`,
+        };
+      }
       if (isGivenUp(path, nodes)) return "ended";
       if (!isReadable(node)) return "held";
       return {
@@ -145,6 +152,10 @@ function unshownAbove(tree: LiveSchemas, path: NodePath): string | undefined {
   if (path.length > 1 && schema !== undefined && Object.keys(schema.tables).length === 0) return `tables of ${path[0]}`;
   return path.length > 2 && table !== undefined && table.columns === undefined ? `columns of ${nodeText(path.slice(0, 2))}` : undefined;
 }
+
+/** A table or schema has no `hashed`. */
+const isUnshown = (node: NonNullable<ReturnType<typeof nodeAt>>, key: "hashed" | "enabled"): boolean =>
+  (key === "enabled" ? node.enabled : "hashed" in node ? node.hashed : undefined) === undefined;
 
 type Keeps = (path: NodePath) => boolean;
 
