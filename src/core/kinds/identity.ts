@@ -5,7 +5,7 @@ import { isObject, type JsonValue } from "../base/model/json/json.ts";
 import { urlPath } from "../base/model/json/pointer.ts";
 import type { Manifest } from "../base/model/manifest.ts";
 import type { DraftItem, DraftStep } from "../base/model/plan.ts";
-import type { Listed } from "../base/model/service.ts";
+import type { Listed, UnreadEntry } from "../base/model/service.ts";
 import type { Code } from "../base/model/titles.ts";
 import { shellWord } from "../base/text/shell.ts";
 import { type Account, type DiffResult, emptyDiff, type Identity, type Unit, type Units } from "./kind.ts";
@@ -55,6 +55,10 @@ export function mayHaveName({ name, spec }: Manifest, shown: string | undefined)
     (typeof source === "string" && shown.includes(source))
   );
 }
+
+/** `"Draft" (x9)`, or `entry 3` if it shows neither. */
+export const entryText = ({ id, name, index }: Omit<UnreadEntry, "why">): string =>
+  name === undefined ? (id ?? `entry ${index}`) : id === undefined ? JSON.stringify(name) : `${JSON.stringify(name)} (${id})`;
 
 /** The ways on from an entry that may be the manifest's object. */
 export const otherwise = (address: Address, repair: string): string =>

@@ -11,7 +11,7 @@ import { ruleSet } from "./schema-config/manifest.ts";
 import { tag } from "./tag/index.ts";
 
 export { unshown } from "./fields.ts";
-export { blocked, mayHaveName, otherwise } from "./identity.ts";
+export { blocked, entryText, mayHaveName, otherwise } from "./identity.ts";
 export {
   type Account,
   type DiffResult,

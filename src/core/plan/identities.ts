@@ -8,8 +8,8 @@ import type { Code } from "../base/model/titles.ts";
 import { enumerate } from "../base/text/describe.ts";
 import { grouped } from "../base/text/lists.ts";
 import { bindCommand } from "../base/text/shell.ts";
-import { type Account, blocked, conflicts, type Identity, kindNamed, kinds, mayHaveName, otherwise } from "../kinds/index.ts";
-import { creationFailed, entryText } from "./reads/lists-and-ids.ts";
+import { type Account, blocked, conflicts, entryText, type Identity, kindNamed, kinds, mayHaveName, otherwise } from "../kinds/index.ts";
+import { creationFailed } from "./reads/lists-and-ids.ts";
 
 type Identities = ReadonlyMap<Address, Identity>;
 

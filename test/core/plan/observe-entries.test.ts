@@ -89,8 +89,8 @@ describe("an entry that an earlier run covered and this one cannot read", () => 
 
 describe("an entry of which the service shows a part", () => {
   const draft = (more: Entry): Entry => ({ id: "d1", name: "New integration", createdAt: null, ...more });
-  const withEntry = (entry: Entry) =>
-    scene(integrationManifest("crm"), {
+  const withEntry = (entry: Entry | null, manifests = integrationManifest("crm")) =>
+    scene(manifests, {
       meddle: ({ method, path }, answer) => {
         if (method !== "GET" || path !== "/v1/integrations") return undefined;
         const { data, ...rest } = structuredClone(answer) as { readonly data: { items: Entry[] } }; // of the embedded service
@@ -121,6 +121,34 @@ describe("an entry of which the service shows a part", () => {
     expect(readySteps(plan)).toEqual([]);
     expect(blockedSteps(plan)).toMatchObject([{ address: "Integration/crm", command: expect.stringMatching(/^dimsync bind /u) }]);
     expect(blockedSteps(plan)[0]?.message).toContain("--exclude Integration/crm");
+  });
+
+  const lake = `apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lake }
+lifecycle: { create: ifMissing }
+spec: { name: New lake, type: s3, connection: { bucket: lake } }
+`;
+
+  it("blocks the create of an asset, which nothing but such an entry may show", async () => {
+    const { plan } = await (await withEntry(null, lake)).plan();
+    expect(readySteps(plan)).toEqual([]);
+    expect(blockedSteps(plan)).toMatchObject([{ address: "Asset/lake", code: "E_READ_FAILED" }]);
+    expect(blockedSteps(plan)[0]?.message).toMatch(/entry 0.*--exclude Asset\/lake/u);
+  });
+
+  const usesLake = integrationManifest("crm", { destination: "{ asset: lake }" });
+  it.each<readonly [string, Entry, boolean]>([
+    ["no source and no destination", { source: null, destination: null }, true],
+    ["another source and no destination", { source: { id: "s-x", name: "x-pg", type: "postgres" }, destination: null }, true],
+    [
+      "the source that manifests replicate to it, and no destination",
+      { source: { id: "s-x", name: "crm-pg", type: "postgres" }, destination: null },
+      false,
+    ],
+  ])("blocks the create of an asset only if it may use it: %s", async (_, entry, isCreated) => {
+    const { plan } = await (await withEntry(draft(entry), `${lake}---\n${usesLake}`)).plan();
+    expect(readySteps(plan).some(({ address }) => address === "Asset/lake")).toBe(isCreated);
   });
 });
 

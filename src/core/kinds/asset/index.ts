@@ -8,7 +8,7 @@ import type { ReadyStep } from "../../base/model/plan.ts";
 import type { Problem } from "../../base/model/problem.ts";
 import { bindCommand, resolveCommand } from "../../base/text/shell.ts";
 import { unknownValue } from "../hints.ts";
-import { blocked, boundIdentity, goneObject, unitPerManifest, unreadable } from "../identity.ts";
+import { blocked, boundIdentity, entryText, goneObject, otherwise, unitPerManifest, unreadable } from "../identity.ts";
 import type { Account, Conflict, Identity, ImportedObjects, Kind, Unit } from "../kind.ts";
 import { assetFields, assets, integrations, type LiveAsset, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
@@ -16,7 +16,7 @@ import { tagReferences } from "../tags.ts";
 import { needsUsers } from "../users.ts";
 import { createdAsset, hasFlatConnection, sameShown, shownOf, updatedAsset, writeBlocks } from "./diff.ts";
 import { naturalKeyOf, recordedName, recordOfSpec } from "./record.ts";
-import { lookalikes, referencesIn } from "./references.ts";
+import { integrationsOf, lookalikes, referencesIn } from "./references.ts";
 
 /** The service returns only the name and type of an asset, so the connection is a commented stub that is never sent. */
 const imported: ImportedObjects<LiveReference> = {
@@ -180,10 +180,26 @@ function identify(manifest: Manifest<AssetSpec>, account: Account): Identity {
   if (duplicate !== undefined) return others.length === 0 ? ofDuplicate(manifest, duplicate, account) : severalDuplicates(duplicates);
   const similar = lookalike(manifest, account);
   if (similar !== undefined) return similar;
-  if (manifest.lifecycle.create === "ifMissing") return { state: "absent" };
+  if (manifest.lifecycle.create === "ifMissing") return hiddenAsset(manifest, account) ?? { state: "absent" };
   const message =
     "Its id is not recorded, and dimsync has no request that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.";
   return blocked("E_UNBOUND", message, bindCommand(manifest.address));
+}
+
+/** What may hide the asset: an entry of the list that could not be read, or one of its own integrations that shows no destination. */
+function hiddenAsset(manifest: Manifest<AssetSpec>, account: Account): Identity | undefined {
+  const { address } = manifest;
+  const [unread] = account.unreadEntries.get(integrations) ?? [];
+  const partial = integrationsOf(manifest, account).find(({ destination }) => !destination?.id);
+  const [why, repair] =
+    unread !== undefined
+      ? [`An entry of the list of integrations could not be read: ${entryText(unread)}`, "fix or remove that entry"]
+      : [
+          partial && `GET /v1/integrations shows no destination of ${JSON.stringify(partial.name)} (${partial.id})`,
+          "choose its destination",
+        ];
+  if (why === undefined) return undefined;
+  return blocked("E_READ_FAILED", `${why}, and it may use this asset. ${otherwise(address, repair)}`, bindCommand(address));
 }
 
 function ofDuplicate(manifest: Manifest<AssetSpec>, { address, id, hasManifest }: Duplicate, { goneIds }: Account): Identity {

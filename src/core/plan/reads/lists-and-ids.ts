@@ -6,7 +6,7 @@ import type { Problem } from "../../base/model/problem.ts";
 import type { List, Listed, Listing, Reads, UnreadEntry } from "../../base/model/service.ts";
 import { enumerate } from "../../base/text/describe.ts";
 import { andMore } from "../../base/text/lists.ts";
-import type { Suspicion } from "../../kinds/index.ts";
+import { entryText, type Suspicion } from "../../kinds/index.ts";
 
 export interface ObservedLists {
   readonly entries: ReadonlyMap<List, readonly UnreadEntry[]>;
@@ -99,10 +99,6 @@ export const leftOut = (one: ReadById, entries: ObservedLists["entries"]): reado
     ? [{ list, why: `GET /v1/${name} does not contain ${id}, but GET /v1/${name}/${id} returns it.` }]
     : [];
 };
-
-/** `"Draft" (x9)`, or `entry 3` if it shows neither. */
-export const entryText = ({ id, name, index }: Omit<UnreadEntry, "why">): string =>
-  name === undefined ? (id ?? `entry ${index}`) : id === undefined ? JSON.stringify(name) : `${JSON.stringify(name)} (${id})`;
 
 const unreadProblem = ({ name }: List, entry: UnreadEntry): Problem => ({
   code: "W_ENTRY_UNREAD",
