@@ -1,4 +1,4 @@
-import type { Address } from "../../base/model/address.ts";
+import { type Address, byText } from "../../base/model/address.ts";
 import { byHandStep } from "../../base/model/draft-steps.ts";
 import { defined, own } from "../../base/model/json/json.ts";
 import { type KeptIntegration, type KeptTable, namesDigest, newNames } from "../../base/model/kept.ts";
@@ -7,7 +7,7 @@ import { getOrAdd } from "../../base/model/maps.ts";
 import { type NodePath, nodePath, nodePointer } from "../../base/model/nodes.ts";
 import type { DraftStep } from "../../base/model/plan.ts";
 import { isEnabled, isReadable, nodesAt } from "../../base/model/schema-tree.ts";
-import { andMore } from "../../base/text/lists.ts";
+import { andMore, grouped } from "../../base/text/lists.ts";
 import { nodeText } from "../../base/text/paths.ts";
 import { giveUpCommand } from "../../base/text/shell.ts";
 import type { Account, DiffResult } from "../kind.ts";
@@ -40,7 +40,7 @@ export function obligationsOf(unit: SchemaConfigUnit, input: Input): Obligations
   const { tree, account, before } = input;
   const { address, manifests } = unit;
   const ended = new Set<string>();
-  const byNode = new Map<string, DraftStep>();
+  const open = new Map<string, OpenNode>();
   const gone: string[] = [];
   const judge = judgeOf(unit, input);
   for (const [path, nodes] of notDisabled(before, tree)) {
@@ -48,23 +48,37 @@ export function obligationsOf(unit: SchemaConfigUnit, input: Input): Obligations
     if (state === "ended" || state === "gone") ended.add(nodePointer(path, nodes.as));
     if (state === "gone") gone.push(nodeText(path));
     // A column that was kept hashed and disabled is one finding.
-    if (typeof state === "string" || byNode.has(nodePointer(path))) continue;
-    const step = byHandStep({
-      address,
-      path: nodePointer(path, keyOf(nodes)),
-      manifests,
-      expected: nodes.as === "hashed",
-      ...defined({ actual: nodesAt(tree, path).column?.[keyOf(nodes)] }),
-      obligation: true,
-      instruction: state.instruction,
-      command: giveUpCommand(address, nodeText(path)),
-    });
-    byNode.set(nodePointer(path), step);
+    if (typeof state !== "string" && !open.has(nodePointer(path))) open.set(nodePointer(path), { path, nodes, state });
   }
+  const steps = together([...open.values()]).map((all): DraftStep => {
+    const [{ path, nodes, state }, ...others] = all;
+    const at = others.length === 0 ? path : commonPath(all.map((one) => one.path));
+    return byHandStep({
+      address,
+      manifests,
+      ...(others.length === 0
+        ? {
+            path: nodePointer(path, keyOf(nodes)),
+            expected: nodes.as === "hashed",
+            ...defined({ actual: nodesAt(tree, path).column?.[keyOf(nodes)] }),
+          }
+        : { path: at === undefined ? "" : nodePointer(at) }),
+      obligation: true,
+      instruction: state.instruction(
+        andMore(
+          all.map((one) => nodeText(one.path)),
+          "node",
+          { shown: 5 },
+        ),
+        sinceOf(all),
+      ),
+      command: giveUpCommand(address, at && nodeText(at)),
+    });
+  });
   const names = account.list(integrations).byId.get(unit.liveId)?.name ?? unit.name;
   const message = `${andMore(gone, "node", { shown: 10 })} of ${names} ${gone.length === 1 ? "is" : "are"} gone, and nothing new beside ${gone.length === 1 ? "it" : "them"} is readable. The next apply forgets that ${gone.length === 1 ? "it was" : "they were"} kept hashed or disabled.`;
   return {
-    steps: [...byNode.values()],
+    steps,
     problems: gone.length === 0 ? [] : [{ code: "I_KEPT_GONE", severity: "info", message }],
     hasEnded: (path, as) => ended.has(nodePointer(path, as)),
   };
@@ -83,7 +97,41 @@ function* notDisabled({ schemas }: KeptIntegration, tree: LiveSchemas): Generato
 const keyOf = ({ as }: KeptNodes): "hashed" | "enabled" => (as === "hashed" ? "hashed" : "enabled");
 
 /** "held": the account or a planned change keeps it. "gone": nothing new is readable beside it. */
-type State = "held" | "ended" | "gone" | { readonly instruction: string };
+type State = "held" | "ended" | "gone" | Doubt;
+
+/** What to do about nodes that may be readable. */
+interface Doubt {
+  readonly instruction: (names: string, since: string) => string;
+  /** What nodes with the same instruction share; absent: a node has its own. */
+  readonly alike?: string;
+}
+
+interface OpenNode {
+  readonly path: NodePath;
+  readonly nodes: KeptNodes;
+  readonly state: Doubt;
+}
+
+/** The nodes of each finding: those alike are one, unless giving up the node above them gives up others, too. */
+const together = (open: readonly OpenNode[]): readonly (readonly [OpenNode, ...OpenNode[]])[] =>
+  grouped(open, ({ path, state }) => state.alike ?? nodePointer(path)).flatMap((all): readonly (readonly [OpenNode, ...OpenNode[]])[] => {
+    const at = commonPath(all.map(({ path }) => path)) ?? [];
+    const below = open.filter(({ path }) => at.every((name, index) => path[index] === name));
+    return below.length === all.length ? [all] : all.map((one) => [one]);
+  });
+
+/** The node of all of them, or the one above them; undefined: they are in several schemas. */
+function commonPath([first, ...others]: readonly NodePath[]): NodePath | undefined {
+  const [schema, table, column] = (first ?? []).map((name, index) => (others.every((path) => path[index] === name) ? name : undefined));
+  return schema === undefined ? undefined : nodePath(schema, table, table === undefined ? undefined : column);
+}
+
+/** "hashed since 2026-11-02" */
+function sinceOf(all: readonly OpenNode[]): string {
+  const kinds = new Set(all.map(({ nodes }) => nodes.as));
+  const [first = ""] = all.map(({ nodes }) => nodes.since.slice(0, 10)).sort(byText);
+  return `${kinds.size === 1 ? [...kinds][0] : "kept"} since ${first}`;
+}
 
 function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (path: NodePath, nodes: KeptNodes) => State {
   const { address, liveId } = unit;
@@ -105,14 +153,15 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
   return (path, nodes) => {
     const pointer = nodePointer(path, keyOf(nodes));
     if (account.ignored(address, pointer)) return "ended";
-    const what = `${nodes.as} since ${nodes.since.slice(0, 10)}`;
     const node = nodeAt(tree, path);
     const unshown = unshownAbove(tree, path);
     if (unshown !== undefined)
       return isGivenUp(path, nodes)
         ? "ended"
         : {
-            instruction: `The service shows no ${unshown}, so it is not known whether ${nodeText(path)} is still unreadable (${what}). Have the service discover the schema again, or give it up:`,
+            alike: unshown,
+            instruction: (names, since) =>
+              `The service shows no ${unshown}, so it is not known what is still unreadable: ${names} (${since}). Have the service discover the schema again, or give it up:`,
           };
     if (node !== undefined) {
       // The selector's own finding counts its columns.
@@ -121,23 +170,30 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
         // A request that sets it may be lost, and nothing would show that.
         if (nodes.isUnseen === true || !isUnshown(node, keyOf(nodes)) || !isReadable(node)) return "held";
         return {
-          instruction: `The service shows no ${keyOf(nodes)} of ${nodeText(path)} any more, so it is not known whether it is still unreadable (${what}). apply sends it again. Check it in the service, and if it never shows the value again, give it up; then it counts as sent:`,
+          alike: keyOf(nodes),
+          instruction: (names, since) =>
+            `The service no longer shows \`${keyOf(nodes)}\` of ${names} (${since}), so they may be readable. Each apply sends it again. Check it in the service. If it is never shown again, give it up; then the next apply counts what it sends as kept:`,
         };
       }
       if (isGivenUp(path, nodes)) return "ended";
       if (!isReadable(node)) return "held";
       return {
-        instruction: `${nodeText(path)} is readable (${what}), and ${nodes.by} no longer matches it. Match it again, or give it up:`,
+        instruction: (name, since) =>
+          `${name} is readable (${since}), and ${nodes.by} no longer matches it. Match it again, or give it up:`,
       };
     }
     if (isGivenUp(path, nodes)) return "ended";
     const { names, isExact, above } = replacements(path, nodes);
     if (names.length === 0) return "gone";
-    const [goneAt, it] = above.length === path.length ? [nodeText(path), ""] : [nodeText(above), `, and with it ${nodeText(path)}`];
     const found = isExact
       ? `${names[0]} is new and readable`
       : `${names.length === 1 ? `${names[0]} may have replaced it and is` : `one of ${andMore(names, "name", { shown: 5 })} may have replaced it; they are`} readable`;
-    return { instruction: `${goneAt} is gone${it} (${what}), and ${found}. Add a rule for what is new, or give it up:` };
+    const goneAbove = above.length === path.length ? undefined : `${nodeText(above)} is gone, and with it `;
+    return {
+      ...defined({ alike: goneAbove && `${goneAbove}${found}` }),
+      instruction: (lost, since) =>
+        `${goneAbove === undefined ? `${lost} is gone` : `${goneAbove}${lost}`} (${since}), and ${found}. Add a rule for what is new, or give it up:`,
+    };
   };
 }
 
