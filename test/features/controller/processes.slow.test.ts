@@ -234,10 +234,11 @@ test("a worker follows its checkout when the commit changes", async () => {
   await vi.waitFor(() => expect(under.isReadable()).toBe(false), waiting);
 });
 
-/** Loaded before the program: the clock of its machine is two days ahead. */
-const twoDaysAhead = `--import=data:text/javascript,${encodeURIComponent(
-  "const Real = Date; globalThis.Date = class extends Real { constructor(...given) { super(...(given.length > 0 ? given : [Date.now()])); } static now() { return Real.now() + 172_800_000; } };",
-)}`;
+/** Node options of a program: the clock of its machine is so many ms ahead, and three minutes more after each SIGUSR2. */
+const clockAhead = (ms: number): string =>
+  `--import=data:text/javascript,${encodeURIComponent(
+    `let ahead = ${ms}; process.on("SIGUSR2", () => { ahead += 180_000; }); const Real = Date; globalThis.Date = class extends Real { constructor(...given) { super(...(given.length > 0 ? given : [Date.now()])); } static now() { return Real.now() + ahead; } };`,
+  )}`;
 
 test.each(["postgres", "git"])(
   "with records in %s, a worker whose clock is two days ahead writes nothing to a locked account",
@@ -251,7 +252,7 @@ test.each(["postgres", "git"])(
       under.commit("note", "");
     }
     await cli("records", "lock", "--reason", "migration", "--until", new Date(Date.now() + 86_400_000).toISOString());
-    startProcess(under, { NODE_OPTIONS: twoDaysAhead });
+    startProcess(under, { NODE_OPTIONS: clockAhead(172_800_000) });
     const { row } = await stored(under);
     await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 1, checkedAt: expect.any(String) }), waiting);
     expect([await row(), hashesIn(under)]).toEqual([expect.objectContaining({ locked: expect.stringContaining("migration") }), 0]);
@@ -381,10 +382,12 @@ describe.skipIf(spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/
         fill(filler);
       },
     });
-    worker = startProcess(under, {}, { diskSize: "64m" });
-    await vi.waitFor(() => expect(worker?.log()).toMatch(/no space left on device/iu), waiting);
+    worker = startProcess(under, { NODE_OPTIONS: clockAhead(0) }, { diskSize: "64m" });
+    await vi.waitFor(() => expect(worker?.log()).toMatch(/test: .*no space left on device/iu), waiting);
     expect([hashesIn(under), under.isReadable()]).toEqual([0, true]);
     rmSync(filler ?? "");
+    // The failure doubled the interval of one minute. The embedded database has the clock of its process.
+    worker.child.kill("SIGUSR2");
     await vi.waitFor(() => expect(under.isReadable()).toBe(false), waiting);
     await vi.waitFor(() => expect(worker?.log()).toContain("0 exposed"), waiting);
     expect([hashesIn(under), worker.child.exitCode]).toEqual([1, null]);
