@@ -1,4 +1,6 @@
 // Every store keeps what the suite says, and a run without the lease, or whose write has no known outcome, sends nothing.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { BeginOptions } from "../../../../src/core/records/records.ts";
 import { tempFolder } from "../child.ts";
@@ -109,6 +111,17 @@ test("ids that could not be stored are named, kept on this machine and stored by
   await next.take();
   await next.release();
   expect((await (await store.open()).read()).open).toMatchObject([{ entryId, answeredId: "d-1" }]);
+});
+
+test("an outcome that this machine cannot keep is said with its id", async () => {
+  const folder = await tempFolder();
+  const run = await begin(memoryStore(), { folder });
+  const [entryId = ""] = await run.intend([intentOf("Asset/a")]);
+  await writeFile(join(folder, ".dimsync"), "a file in place of the folder");
+  await expect(run.settle(entryId, { outcome: "answered", id: "d-1" })).rejects.toMatchObject({
+    ...{ code: "E_JOURNAL_WRITE", exit: 4 },
+    message: expect.stringMatching(/^The local journal \S+ can't be written: .* the outcome of a create \(id d-1\) is lost\./u),
+  });
 });
 
 const faults = ["refused", "unclear", "unclear, but stored"] as const;
