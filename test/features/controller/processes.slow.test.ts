@@ -60,6 +60,8 @@ async function stored({ url = "", folder }: Project) {
   return {
     row: (target = "test") => readAccount(database, target),
     due: () => database.rows("update dimsync_controller.account set next_at = now() returning 1 as one"),
+    /** A minute has passed since the last heartbeat of the workers that check an account. */
+    agedJobs: () => database.rows("update dimsync_queue.job set heartbeat_on = heartbeat_on - interval '1 minute' where state = 'active'"),
     sql: (text: string) => database.rows<Record<string, unknown>>(text),
   };
 }
@@ -88,16 +90,16 @@ test("a job that is lost costs nothing: the next sweep checks the account", asyn
   startProcess(under);
   const { row, due, sql } = await stored(under);
   await vi.waitFor(async () => expect(await row()).toMatchObject({ checkedAt: expect.any(String) }), waiting);
-  // Workers take jobs every two seconds, so that one can be deleted before.
-  await vi.waitFor(
-    async () => {
-      await due();
-      expect(await sql("delete from dimsync_queue.job where state = 'created' returning 1 as lost")).toEqual([{ lost: 1 }]);
-    },
-    { ...waiting, interval: 20 },
+  const lose = "begin if nextval('jobs') = 1 then delete from dimsync_queue.job where id = new.id; end if; return null; end";
+  await sql(
+    `create sequence jobs; create function lose() returns trigger language plpgsql as $$ ${lose} $$; create trigger lose after insert on dimsync_queue.job for each row execute function lose()`,
   );
   const { version = 0 } = (await row()) ?? {};
+  await due();
+  // It sweeps as soon as it has started, so that the next sweep is not ten seconds later.
+  startProcess(under);
   await vi.waitFor(async () => expect(await row()).toMatchObject({ version: version + 1, error: null, isDue: false }), waiting);
+  expect(await sql("select last_value > 1 as again from jobs")).toEqual([{ again: true }]);
 });
 
 test("at most four accounts of one host are checked at once, by all workers together", async () => {
@@ -125,9 +127,10 @@ test("a worker that is killed in a repair: another one repairs once, and names i
   first = startProcess(under);
   await first.end;
   expect(under.isReadable()).toBe(false);
-  const { row } = await stored(under);
+  const { row, agedJobs } = await stored(under);
   expect(await row()).toMatchObject({ repairs: [{ what: "public.customers.email is not hashed" }], isDue: true });
   expect((await row())?.repairs[0]?.doneAt).toBe(undefined);
+  await agedJobs();
   startProcess(under);
   const repaired = { exposed: 0, error: null, repairs: [{ doneAt: expect.any(String) }] };
   await vi.waitFor(async () => expect(await row()).toMatchObject(repaired), waiting);
@@ -145,9 +148,10 @@ test("a frozen worker that held the lease sends nothing when it wakes up", async
   const stopped = frozen.child;
   await vi.waitFor(() => expect(under.service.requests.some(({ path }) => path.endsWith("/schemas"))).toBe(true), waiting);
   frozen = undefined;
+  const { row, agedJobs } = await stored(under);
+  await agedJobs();
   startProcess(under);
   await vi.waitFor(() => expect(under.isReadable()).toBe(false), waiting);
-  const { row } = await stored(under);
   await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 0, checkedAt: expect.any(String) }), waiting);
   stopped.kill("SIGCONT");
   stopped.kill("SIGTERM");
@@ -168,22 +172,42 @@ test("SIGTERM gives a check back, and nothing is stored", async () => {
   expect(under.isReadable()).toBe(true);
 });
 
-test("the database is stopped, and crashes: nothing is written meanwhile, and the process recovers by itself", async () => {
-  const under = await project({ server: own, targets: { test: { every: "1m", mode: "protect" } } });
+test("the database is stopped, and crashes, in a check: nothing is written meanwhile, and the process recovers by itself", async () => {
+  let stop: (() => void) | undefined;
+  let isDown = false;
+  const wrong: string[] = [];
+  const under = await project({
+    server: own,
+    targets: { test: { every: "1m", mode: "protect" } },
+    onExchange({ method, path }) {
+      if (path.endsWith("/schemas")) stop?.();
+      if (isDown && method !== "GET") wrong.push(`${method} ${path}`);
+    },
+  });
   const worker = startProcess(under);
-  const { row, due } = await stored(under);
-  await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 0, checkedAt: expect.any(String) }), waiting);
-  for (const mode of ["fast", "immediate"] as const) {
-    const before = hashesIn(under);
-    await due();
-    own.stop(mode);
+  const { row, due, agedJobs } = await stored(under);
+  const checked = async (hashes: number): Promise<void> => {
+    await vi.waitFor(async () => expect(await row()).toMatchObject({ exposed: 0, error: null, isDue: false }), waiting);
+    expect([hashesIn(under), under.isReadable()]).toEqual([hashes, false]);
+  };
+  await checked(1);
+  const [, page = ""] = /Page: (\S+)/u.exec(worker.log()) ?? [];
+  for (const [index, mode] of (["fast", "immediate"] as const).entries()) {
     under.hash(false);
-    await vi.waitFor(() => expect(worker.log()).toContain("database"), waiting);
-    expect([hashesIn(under), under.isReadable()]).toEqual([before, true]);
+    stop = () => {
+      stop = undefined;
+      isDown = true;
+      own.stop(mode);
+    };
+    await due();
+    await vi.waitFor(async () => expect((await fetch(page)).status).toBe(503), waiting);
+    await vi.waitFor(() => expect(worker.log()).toContain("test: Nothing was stored: E_CONTROLLER_DATABASE"), waiting);
+    isDown = false;
     own.start();
-    await vi.waitFor(() => expect(under.isReadable()).toBe(false), waiting);
+    await agedJobs();
+    await checked(index + 2);
   }
-  expect(worker.child.exitCode).toBe(null);
+  expect([wrong, worker.child.exitCode]).toEqual([[], null]);
 });
 
 test("the controller works through pgbouncer in transaction mode", needs("pgbouncer"), async () => {
