@@ -81,7 +81,7 @@ test("a worker that is killed in a repair: another one repairs once, and names i
   expect(hashesIn(under)).toBe(1);
 });
 
-test("a frozen worker that held the lease sends nothing when it wakes up", async () => {
+test("a worker that was frozen in a check, which another one repeated, sends nothing when it wakes up", async () => {
   let frozen: Process | undefined;
   const under = await project({
     onExchange({ method, path }) {
