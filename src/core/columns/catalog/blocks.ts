@@ -147,7 +147,7 @@ const linesOf = (tables: Tables, textOf: (columns: ReadonlySet<string>) => strin
 function basesOf(shapes: readonly Shape[]): Base[] {
   const bases: Base[] = [];
   const having = new Map<string, Base[]>();
-  const sorted = [...shapes].sort((a, b) => b.ids.length - a.ids.length || b.lines.size - a.lines.size || byFirstId(a, b));
+  const sorted = [...shapes].sort((a, b) => b.ids.length - a.ids.length || b.lines.size - a.lines.size);
   for (const shape of sorted) {
     const keys = [...shape.lines].map(([table, columns]) => `${table} ${columns}`);
     const nearest = mostAlike(keys.flatMap((key) => having.get(key) ?? []));

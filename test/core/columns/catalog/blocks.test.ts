@@ -70,6 +70,11 @@ describe("the text", () => {
     );
   });
 
+  test("blocks are ordered by their first integration", () => {
+    const text = bodyOf(reviewedOf({ a: { items: ["sku"] }, b: shard, c: shard }));
+    expect(text.match(/integrations: .*/gu)).toEqual(["integrations: { a: shop a }", "integrations: { b: shop b, c: shop c }"]);
+  });
+
   test("an integration without tables has an entry, too", () => {
     const reviewed = new Map([["8f1c", { name: "Orders", tables: new Map() }]]);
     expect(bodyOf(reviewed)).toBe('reviewed:\n  - integrations: { "8f1c": Orders }\n    tables: {}\n');

@@ -520,9 +520,9 @@ test("what is given up is said in whole sentences", async () => {
 test.each([
   [exemption(dayIn(100)), "public.users.email of every integration"],
   [exemption(dayIn(100)).replace("table: users, column: email", "integration: Orders"), "public.*.* of Orders"],
-])("an exemption says what it covers", async (more, scope) => {
+])("an exemption says what it covers, and how long", async (more, scope) => {
   const { plan } = await review(start, { "manifests/policy.yaml": policy({ more }) });
-  expect(loosenedOf(plan)[0]?.message).toContain(`, for ${scope}.`);
+  expect(loosenedOf(plan)[0]?.message).toContain(`, until ${dayIn(100)}, for ${scope}.`);
 });
 
 test("a resource that a tag does not list any more has its name in the account", async () => {
