@@ -172,7 +172,7 @@ function judgeOf(unit: SchemaConfigUnit, { tree, account, before }: Input): (pat
         return {
           alike: keyOf(nodes),
           instruction: (names, since) =>
-            `The service no longer shows \`${keyOf(nodes)}\` of ${names} (${since}), so they may be readable. Each apply sends it again. Check it in the service. If it is never shown again, give it up; then the next apply counts what it sends as kept:`,
+            `The service no longer shows \`${keyOf(nodes)}\` of ${names} (${since}), so this data may be readable. Each apply sends the value again. Check it in the service. If the service never shows it again, give it up, and the next apply counts what it sends as kept:`,
         };
       }
       if (isGivenUp(path, nodes)) return "ended";
