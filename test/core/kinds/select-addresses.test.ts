@@ -1,11 +1,9 @@
 // The address of an integration's schemas does not depend on the SchemaConfigs that select it.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Plan } from "../../../src/index.ts";
-import { runCommand } from "../../support/command.ts";
 import { diagnosticsOf } from "../../support/findings.ts";
-import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
-import { startService } from "../../support/service.ts";
+import { openProject } from "../../support/open-project.ts";
 import { readySteps } from "../../support/steps.ts";
 
 const shops = `apiVersion: dimsync/v1
@@ -25,11 +23,8 @@ spec:
 `;
 
 async function start(files: Readonly<Record<string, string>>, config: Readonly<Record<string, unknown>> = {}) {
-  const service = await startService();
-  onTestFinished(() => service.close());
-  const folder = writeProject({ "dimsync.yaml": configText(service.url, config), ...files });
-  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
-  return { run, plan: async (...argv: readonly string[]) => JSON.parse((await run("plan", ...argv, "-o", "json")).stdout) as Plan };
+  const { run, made } = await openProject(files, { parts: config });
+  return { run, plan: (...argv: readonly string[]) => made("plan", ...argv) };
 }
 
 const addresses = (made: Plan): readonly string[] => readySteps(made).map(({ address }) => address);

@@ -1,11 +1,9 @@
 // Integrations with the same name: an account can have them, and an address must still have one
 // meaning.
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { EmbeddedOptions } from "../../../src/embedded/index.ts";
-import type { Plan, Result } from "../../../src/index.ts";
-import { runCommand } from "../../support/command.ts";
-import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
-import { startService } from "../../support/service.ts";
+import type { Result } from "../../../src/index.ts";
+import { openProject } from "../../support/open-project.ts";
 import { outcomes, readySteps } from "../../support/steps.ts";
 
 const manifests = `apiVersion: dimsync/v1
@@ -22,34 +20,30 @@ spec:
 `;
 
 async function start(options: EmbeddedOptions = {}, names: Readonly<Record<string, string>> = {}) {
-  const service = await startService(options);
-  onTestFinished(() => service.close());
-  service.mutate((account) => {
+  const project = await openProject({ "manifests/a.yaml": manifests }, { options });
+  project.service.mutate((account) => {
     for (const [id, name] of Object.entries({ "51a1": "dup", "51a2": "dup", b27d: "orders", ...names }))
       Object.assign(account.integrations.find((one) => one.id === id) ?? {}, { name });
   });
-  const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/a.yaml": manifests });
-  return (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+  return project;
 }
 
 test("are distinguished by their ids", async () => {
-  const run = await start();
-  const made = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
+  const { made } = await start();
   expect(
-    readySteps(made)
+    readySteps(await made("plan"))
       .filter(({ address }) => address.startsWith("Schemas/"))
       .map(({ address, liveName }) => `${address} ${liveName}`),
   ).toEqual(["Schemas/51a1 dup", "Schemas/51a2 dup", "Schemas/Integration/orders Orders", "Schemas/orders orders"]);
 });
 
 test("has its id in addresses if its name is empty", async () => {
-  const run = await start({}, { b27d: "" });
-  const made = JSON.parse((await run("plan", "--only", "Schemas/b27d", "-o", "json")).stdout) as Plan;
-  expect(readySteps(made).map(({ address, liveName }) => `${address} ${liveName}`)).toEqual(["Schemas/b27d b27d"]);
+  const plan = await (await start({}, { b27d: "" })).made("plan", "--only", "Schemas/b27d");
+  expect(readySteps(plan).map(({ address, liveName }) => `${address} ${liveName}`)).toEqual(["Schemas/b27d b27d"]);
 });
 
 test("each has its own outcome", async () => {
-  const run = await start({ faults: ["PATCH /v1/integrations/51a1/=status:400"] });
+  const { run } = await start({ faults: ["PATCH /v1/integrations/51a1/=status:400"] });
   const { code, stdout } = await run("apply", "--yes", "-o", "json");
   expect(outcomes(JSON.parse(stdout) as Result).map(({ address, liveId, outcome }) => `${address} ${liveId} ${outcome}`)).toEqual([
     "Integration/orders 8f1c done",

@@ -1,10 +1,7 @@
 // explain shows why a node has its value, and what would change it.
-import { describe, expect, onTestFinished, test } from "vitest";
-import type { EmbeddedOptions } from "../../../src/embedded/index.ts";
+import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../src/index.ts";
-import { type Ran, runCommand } from "../../support/command.ts";
-import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { type OpenProjectOptions, openProject } from "../../support/open-project.ts";
 import { readySteps } from "../../support/steps.ts";
 
 // On the command line, against the embedded service.
@@ -38,26 +35,8 @@ spec:
     public: { tables: { customers: { columns: { email: { hashed: false } } } } }
 `;
 
-interface Started {
-  readonly service: TestService;
-  readonly folder: string;
-  readonly run: (...argv: readonly string[]) => Promise<Ran>;
-}
-
-async function start({
-  text = manifests,
-  parts = {},
-  options = {},
-}: {
-  text?: string;
-  parts?: Readonly<Record<string, unknown>>;
-  options?: EmbeddedOptions;
-} = {}): Promise<Started> {
-  const service = await startService(options);
-  onTestFinished(() => service.close());
-  const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), "manifests/a.yaml": text });
-  return { service, folder, run: (...argv) => runCommand(argv, folder, { [keyVariable]: service.apiKey, COLUMNS: "200" }) };
-}
+const start = ({ text = manifests, ...more }: OpenProjectOptions & { readonly text?: string } = {}) =>
+  openProject({ "manifests/a.yaml": text }, { ...more, flags: [], env: { COLUMNS: "200" } });
 const events = ["events    none for its schemas in the last 30 days", ""];
 describe("explain shows", () => {
   test.each<[string, string, readonly string[]]>([

@@ -1,10 +1,9 @@
 // A drift report has everything that the account and the manifests say, and sends only GET.
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Plan } from "../../../src/core/base/model/plan.ts";
 import { unmanagedObjects } from "../../../src/core/base/model/plan.ts";
-import { runCommand } from "../../support/command.ts";
-import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { openProject } from "../../support/open-project.ts";
+import type { TestService } from "../../support/service.ts";
 import { byHandSteps, readySteps } from "../../support/steps.ts";
 
 const managed = `
@@ -26,12 +25,10 @@ spec: { name: PII, description: Contains personal data }
 
 /** The document that the command prints for an account after this change. */
 async function documentOf(command: "plan" | "drift", change: Parameters<TestService["mutate"]>[0] = () => {}) {
-  const service = await startService();
-  onTestFinished(service.close);
-  const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/all.yaml": managed });
+  const { service, run } = await openProject({ "manifests/all.yaml": managed });
   service.mutate(change);
   const before = service.state();
-  const { code, stdout } = await runCommand([command, "-o", "json", "-q"], folder, { [keyVariable]: service.apiKey });
+  const { code, stdout } = await run(command, "-o", "json");
   expect([service.counts(), service.state()]).toEqual([{ GET: service.requests.length }, before]);
   return { code, document: JSON.parse(stdout) as Plan };
 }

@@ -1,15 +1,14 @@
 // What is ignored is neither compared nor sent, until its day.
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { objectAddress } from "../../../src/core/base/model/address.ts";
 import { eachChange } from "../../../src/core/base/model/changes.ts";
 import { defined } from "../../../src/core/base/model/json/json.ts";
 import type { IgnoreEntry } from "../../../src/core/base/model/settings/config.ts";
 import { ignoring } from "../../../src/core/plan/scope.ts";
-import { seedAccount } from "../../../src/embedded/index.ts";
+import { type Exchange, seedAccount } from "../../../src/embedded/index.ts";
 import type { Plan, Result } from "../../../src/index.ts";
-import { runCommand } from "../../support/command.ts";
-import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
-import { startService } from "../../support/service.ts";
+import { openProject } from "../../support/open-project.ts";
+import { configText } from "../../support/project-folder.ts";
 import { byHandSteps, outcomes, readySteps, unseenSteps } from "../../support/steps.ts";
 
 const entry = (address: string, path = "", until?: string): IgnoreEntry => ({ address, path, reason: "theirs", ...defined({ until }) });
@@ -87,28 +86,15 @@ interface Ran {
   readonly bodies: readonly unknown[];
 }
 
-/** Plan and apply with these entries in the config (or as flags), and every body that was sent. */
-async function run(ignore: readonly Omit<IgnoreEntry, "until">[], flags: readonly string[] = []): Promise<Ran> {
+/** Plan and apply with these entries in the config and every body that was sent. */
+async function run(ignore: readonly Omit<IgnoreEntry, "until">[]): Promise<Ran> {
   const bodies: unknown[] = [];
-  const service = await startService({
-    state: seedAccount(),
-    onExchange: ({ method, requestBody }) => {
-      if (method !== "GET") bodies.push(requestBody);
-    },
-  });
-  onTestFinished(() => service.close());
   const bindings =
     'apiVersion: dimsync/v1\nkind: Bindings\ntargets:\n  test:\n    Integration/orders: { id: "8f1c" }\n    Tag/pii: { id: "t-1" }\n    Asset/warehouse: { id: "d-12" }\n';
-  const folder = writeProject({
-    "dimsync.yaml": configText(service.url, { ignore }),
-    "manifests/a.yaml": manifests,
-    "dimsync.bindings.yaml": bindings,
-  });
-  const command = async <T>(...argv: readonly string[]): Promise<T> =>
-    JSON.parse((await runCommand([...argv, ...flags, "-q", "-o", "json"], folder, { [keyVariable]: service.apiKey })).stdout) as T;
-  const made = await command<Plan>("plan");
-  const result = await command<Result>("apply", "--yes");
-  return { plan: made, result, bodies };
+  const onExchange = ({ method, requestBody }: Exchange) => void (method === "GET" || bodies.push(requestBody));
+  const files = { "manifests/a.yaml": manifests, "dimsync.bindings.yaml": bindings };
+  const { made } = await openProject(files, { parts: { ignore }, options: { state: seedAccount(), onExchange } });
+  return { plan: await made("plan"), result: await made<Result>("apply", "--yes"), bodies };
 }
 
 const shown = ({ plan }: Ran) => ({
@@ -197,13 +183,12 @@ describe("plan and apply ignore", () => {
   });
 
   test("errors of an object that is ignored as a whole do not stop the run", async () => {
-    const service = await startService();
-    onTestFinished(() => service.close());
     const wrong =
       "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec: { integration: { id: 8f1c }, schemas: { nope: { enabled: true } } }\n";
+    const { service, run, write } = await openProject({ "manifests/a.yaml": wrong });
     const code = async (ignore: readonly object[]) => {
-      const folder = writeProject({ "dimsync.yaml": configText(service.url, { ignore }), "manifests/a.yaml": wrong });
-      return (await runCommand(["plan", "-q"], folder, { [keyVariable]: service.apiKey })).code;
+      write("dimsync.yaml", configText(service.url, { ignore }));
+      return (await run("plan")).code;
     };
     expect([await code([]), await code([{ address: "SchemaConfig/orders", path: "", reason: "r" }])]).toEqual([1, 0]);
   });

@@ -1,22 +1,19 @@
 // New and gone columns are in plan and drift until someone accepts them.
 
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { eachChange } from "../../../src/core/base/model/changes.ts";
 import { findingsOf } from "../../../src/core/base/model/findings.ts";
 import { fromPointer } from "../../../src/core/base/model/json/pointer.ts";
 import type { Plan } from "../../../src/core/base/model/plan.ts";
-import { type Ran, runCommand } from "../../support/command.ts";
 import { diagnosticsOf } from "../../support/findings.ts";
-import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
-import { startService, type TestService } from "../../support/service.ts";
+import { type OpenProject, openProject } from "../../support/open-project.ts";
+import { configText, keyVariable } from "../../support/project-folder.ts";
+import type { TestService } from "../../support/service.ts";
 import { readySteps } from "../../support/steps.ts";
 
-interface Project {
-  readonly service: TestService;
-  readonly folder: string;
-  readonly run: (...argv: readonly string[]) => Promise<Ran>;
+interface Project extends OpenProject {
   readonly plan: (...argv: readonly string[]) => Promise<Plan>;
   readonly catalog: () => string;
   /** Adds a column to a table of the integration, and enables it. */
@@ -33,19 +30,13 @@ ${unreviewed === "" ? "" : `  unreviewed: ${unreviewed}\n`}${more}`;
 const rules = '  rules: [{ id: all, match: { column: "*" }, set: { enabled: true } }]\n';
 
 async function project(unreviewed = "", config: object = { catalog: "dimsync.catalog.yaml" }): Promise<Project> {
-  const service = await startService();
-  const folder = writeProject({
-    "dimsync.yaml": configText(service.url, { ...config }),
-    "manifests/shops.yaml": manifest(unreviewed, rules),
-  });
-  onTestFinished(() => service.close());
-  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+  const opened = await openProject({ "manifests/shops.yaml": manifest(unreviewed, rules) }, { parts: { ...config } });
   return {
-    ...{ service, folder, run },
-    plan: async (...argv) => JSON.parse((await run("plan", "-o", "json", ...argv)).stdout) as Plan,
-    catalog: () => readFileSync(join(folder, "dimsync.catalog.yaml"), "utf8"),
+    ...opened,
+    plan: (...argv) => opened.made("plan", ...argv),
+    catalog: () => readFileSync(join(opened.folder, "dimsync.catalog.yaml"), "utf8"),
     addColumn: (id, [schema, table, column], more = {}) =>
-      service.mutate((state) => {
+      opened.service.mutate((state) => {
         const columns = state.integrations.find((one) => one.id === id)?.schemas[schema]?.tables[table]?.columns;
         if (columns !== undefined)
           columns[column] = { nameInDestination: column, enabled: true, hashed: false, isPrimaryKey: false, ...more };
@@ -60,7 +51,7 @@ let acceptedCatalog: string | undefined;
 async function accepted(unreviewed = ""): Promise<Project> {
   const made = await project(unreviewed);
   if (acceptedCatalog === undefined) await made.run("catalog", "accept", "--all");
-  else writeFileSync(join(made.folder, "dimsync.catalog.yaml"), acceptedCatalog);
+  else made.write("dimsync.catalog.yaml", acceptedCatalog);
   acceptedCatalog = made.catalog();
   return made;
 }
@@ -98,10 +89,10 @@ describe("plan and drift", () => {
   });
 
   test("name a table that is gone once, with the number of its columns, also to rules that name them", async () => {
-    const { folder, plan, run, service } = await accepted();
+    const { plan, run, service, write } = await accepted();
     const more =
       "  missing: warn\n  rules: [{ match: { schema: public, column: [iban, card_last_four, e-mail] }, set: { hashed: true } }]\n";
-    writeFileSync(join(folder, "manifests/shops.yaml"), manifest("", more).replace('names: ["*"]', "names: [Orders]"));
+    write("manifests/shops.yaml", manifest("", more).replace('names: ["*"]', "names: [Orders]"));
     service.mutate((state) => void delete state.integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["payments"]);
     expect((await run("plan")).stdout).toMatch(/\n *table public\.payments is gone \(7 columns\) +Orders\n/u);
     const messages = diagnosticsOf(await plan()).flatMap(({ code, message }) => (code === "W_MISSING_NAME" ? [message] : []));
@@ -114,9 +105,9 @@ describe("plan and drift", () => {
   });
 
   test("show a new column with its label in every format", async () => {
-    const { addColumn, folder, plan, run } = await accepted();
-    writeFileSync(
-      join(folder, "manifests/personal.yaml"),
+    const { addColumn, plan, run, write } = await accepted();
+    write(
+      "manifests/personal.yaml",
       'apiVersion: dimsync/v1\nkind: Classification\nmetadata: { name: personal }\nspec: { labels: [{ label: pii, match: { column: "*national_id*" } }] }\n',
     );
     addColumn(orders, nationalId);
@@ -149,12 +140,12 @@ describe("plan and drift", () => {
   });
 
   test("list no ignored columns, and none without a catalog", async () => {
-    const { addColumn, plan, service, folder } = await accepted();
+    const { addColumn, plan, service, write } = await accepted();
     addColumn(orders, nationalId);
     const path = "/schemas/public/tables/customers/columns/national_id2";
     const ignore = [{ address: "SchemaConfig/*", path, reason: "theirs" }];
     for (const parts of [{ catalog: "dimsync.catalog.yaml", ignore }, {}]) {
-      writeFileSync(join(folder, "dimsync.yaml"), configText(service.url, parts));
+      write("dimsync.yaml", configText(service.url, parts));
       expect(findingsOf(await plan(), "columns")).toEqual([]);
     }
   });
@@ -245,8 +236,8 @@ describe("an integration that the catalog does not have", () => {
   const line = "Integration shop-shard-01 (51a1): 45 columns, never reviewed";
 
   test.each(["warn", "disable"])("with %s, is reported in one line and nothing of it is switched off", async (mode) => {
-    const { folder, catalog, plan, run } = await accepted(mode);
-    writeFileSync(join(folder, "dimsync.catalog.yaml"), without(catalog(), "51a1"));
+    const { catalog, plan, run, write } = await accepted(mode);
+    write("dimsync.catalog.yaml", without(catalog(), "51a1"));
     const made = await plan();
     const never = { rule: "never-reviewed", severity: "warning", message: line, address: "Schemas/shop-shard-01", count: 45 };
     expect(findingsOf(made, "columns")).toEqual([never]);
@@ -263,9 +254,9 @@ describe("an integration that the catalog does not have", () => {
   });
 
   test("error refuses, until it is accepted", async () => {
-    const { folder, catalog, plan, run } = await accepted("error");
+    const { catalog, plan, run, write } = await accepted("error");
     const before = catalog();
-    writeFileSync(join(folder, "dimsync.catalog.yaml"), without(before, "51a1"));
+    write("dimsync.catalog.yaml", without(before, "51a1"));
     expect(await plan()).toMatchObject({
       executable: false,
       findings: [
@@ -280,8 +271,8 @@ describe("an integration that the catalog does not have", () => {
   });
 
   test("an id that the account does not have is reported at its line, and nothing is switched off", async () => {
-    const { folder, catalog, plan } = await accepted("disable");
-    writeFileSync(join(folder, "dimsync.catalog.yaml"), catalog().replaceAll("51a1", "51a9"));
+    const { catalog, plan, write } = await accepted("disable");
+    write("dimsync.catalog.yaml", catalog().replaceAll("51a1", "51a9"));
     const made = await plan();
     expect(diagnosticsOf(made)).toMatchObject([{ code: "W_CATALOG_UNKNOWN_ID", file: "dimsync.catalog.yaml", line: 7 }]);
     expect(findingsOf(made, "columns")).toMatchObject([{ rule: "never-reviewed", message: expect.stringContaining("(51a1)") }]);
@@ -294,10 +285,10 @@ describe("an integration that the catalog does not have", () => {
 });
 
 test("an id is not called unknown if the integrations were not read", async () => {
-  const { folder, plan } = await accepted("disable");
-  writeFileSync(join(folder, "manifests/tag.yaml"), "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n");
+  const { plan, write } = await accepted("disable");
+  write("manifests/tag.yaml", "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n");
   expect(diagnosticsOf(await plan("--only", "Tag/*"))).toEqual([]);
-  writeFileSync(join(folder, "manifests/tag.yaml"), "apiVersion: dimsync/v1\nkind: Tag\n");
+  write("manifests/tag.yaml", "apiVersion: dimsync/v1\nkind: Tag\n");
   expect(new Set(diagnosticsOf(await plan()).map(({ code }) => code))).toEqual(new Set(["E_MISSING_KEY"]));
 });
 
@@ -322,8 +313,8 @@ describe("targets", () => {
   };
 
   test("have a file each, and one without a catalog has no review", async () => {
-    const { folder, run, service } = await project("", {});
-    writeFileSync(join(folder, "dimsync.yaml"), withTargets(service, { prod: "prod.yaml", qa: "qa.yaml", dev: undefined }));
+    const { folder, run, service, write } = await project("", {});
+    write("dimsync.yaml", withTargets(service, { prod: "prod.yaml", qa: "qa.yaml", dev: undefined }));
     expect((await run("plan", "-t", "dev")).code).toBe(0);
     expect((await run("plan", "-t", "prod")).stdout).toContain("dimsync catalog accept --all -t prod");
     expect((await run("catalog", "accept", "--all", "-t", "prod", "-t", "qa")).code).toBe(0);
@@ -332,8 +323,8 @@ describe("targets", () => {
   });
 
   test("must not share a file", async () => {
-    const { folder, run, service } = await project("", {});
-    writeFileSync(join(folder, "dimsync.yaml"), withTargets(service, { prod: "c.yaml", dev: "./c.yaml" }));
+    const { run, service, write } = await project("", {});
+    write("dimsync.yaml", withTargets(service, { prod: "c.yaml", dev: "./c.yaml" }));
     const { code, stdout } = await run("validate", "-t", "prod");
     expect(code).toBe(1);
     expect(stdout).toMatch(/dimsync\.yaml:\d+:\d+[\s\S]*E_TARGETS_SHARE/u);
@@ -356,9 +347,9 @@ describe("the file", () => {
   });
 
   test("with a mistake, is reported at its place, and nothing is planned, sent or written", async () => {
-    const { run, folder, catalog } = await accepted();
+    const { run, catalog, write } = await accepted();
     const broken = `${catalog()}  - integrations: orders\n    tables: {}\n`;
-    writeFileSync(join(folder, "dimsync.catalog.yaml"), broken);
+    write("dimsync.catalog.yaml", broken);
     const line = broken.split("\n").length - 2;
     for (const argv of [["validate"], ["plan"], ["drift"], ["apply", "--yes"], ["catalog", "accept", "--all"]]) {
       const { code, stdout, stderr } = await run(...argv);
@@ -369,8 +360,8 @@ describe("the file", () => {
   });
 
   test("does not count as a manifest", async () => {
-    const { run, folder } = await accepted();
-    writeFileSync(join(folder, "dimsync.yaml"), readFileSync(join(folder, "dimsync.yaml"), "utf8").replace("- manifests", "- ."));
+    const { run, folder, write } = await accepted();
+    write("dimsync.yaml", readFileSync(join(folder, "dimsync.yaml"), "utf8").replace("- manifests", "- ."));
     expect(await run("validate")).toMatchObject({ code: 0, stdout: expect.stringContaining("1 manifest in 1 file") });
   });
 });

@@ -1,14 +1,13 @@
 // An entry of allow lifts the guard that it names, and nothing else.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import type { Plan, Result } from "../../../../src/core/base/model/plan.ts";
+import { expect, test } from "vitest";
+import type { Result } from "../../../../src/core/base/model/plan.ts";
 import { dayIn } from "../../../support/clock.ts";
-import { runCommand } from "../../../support/command.ts";
 import { diagnosticsOf } from "../../../support/findings.ts";
-import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
-import { startService } from "../../../support/service.ts";
+import { openProject } from "../../../support/open-project.ts";
+import { configText } from "../../../support/project-folder.ts";
 
 const enableAll = `apiVersion: dimsync/v1
 kind: SchemaConfig
@@ -18,18 +17,10 @@ spec: { integration: { id: "8f1c" }, rules: [{ id: all, match: { column: "*" }, 
 
 /** A project with one rule that exposes columns of an integration. */
 async function project() {
-  const service = await startService();
-  onTestFinished(() => service.close());
-  const folder = writeProject({ "dimsync.yaml": "", "manifests/orders.yaml": enableAll });
-  const allow = (...entries: readonly object[]) =>
-    writeFileSync(
-      join(folder, "dimsync.yaml"),
-      configText(service.url, { guards: { maxExposedColumns: 0 }, ...(entries.length === 0 ? {} : { allow: entries }) }),
-    );
-  allow();
-  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
-  const plan = async (): Promise<Plan> => JSON.parse((await run("plan", "-o", "json")).stdout);
-  return { run, plan, allow, config: () => readFileSync(join(folder, "dimsync.yaml"), "utf8") };
+  const parts = { guards: { maxExposedColumns: 0 } };
+  const { service, folder, run, made, write } = await openProject({ "manifests/orders.yaml": enableAll }, { parts });
+  const allow = (entry: object) => write("dimsync.yaml", configText(service.url, { ...parts, allow: [entry] }));
+  return { run, plan: () => made("plan"), allow, config: () => readFileSync(join(folder, "dimsync.yaml"), "utf8") };
 }
 
 const entry = { guard: "maxExposedColumns", address: "Schemas/Orders", reason: "new columns (DPIA-41)" };

@@ -1,13 +1,11 @@
 // Every exemption that is used, unused or ends soon is in the plan.
 
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { exemptionFindings, policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Plan } from "../../../../src/index.ts";
 import { dayIn } from "../../../support/clock.ts";
-import { runCommand } from "../../../support/command.ts";
 import { diagnosticsOf } from "../../../support/findings.ts";
-import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
-import { startService } from "../../../support/service.ts";
+import { openProject } from "../../../support/open-project.ts";
 
 // Orders (8f1c) has public.customers.email and public.users.email, which are readable.
 
@@ -33,15 +31,8 @@ spec: { integration: orders, rules: [${rules}] }
 `;
 const id = "{ match: { column: id }, set: { hashed: false } }";
 
-async function start(...exemptions: readonly string[]) {
-  const service = await startService({ isDoctor: true });
-  onTestFinished(() => service.close());
-  const files = { "manifests/p.yaml": policy(...exemptions), "manifests/o.yaml": orders(id) };
-  const folder = writeProject({ "dimsync.yaml": configText(service.url, {}), ...files });
-  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
-  const made = async (...argv: readonly string[]): Promise<Plan> => JSON.parse((await run(...argv, "-o", "json")).stdout) as Plan;
-  return { service, run, made };
-}
+const start = (...exemptions: readonly string[]) =>
+  openProject({ "manifests/p.yaml": policy(...exemptions), "manifests/o.yaml": orders(id) });
 
 const all = `integration: orders, approvedBy: p@example.com, expires: ${dayIn(100)}`;
 const users = `schema: public, table: users, expires: ${dayIn(100)}`;

@@ -1,14 +1,13 @@
 // A plan has what policies find, what that does to the exit code, and the line that decides it.
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { guardFindings, type PolicyFinding, policyFindings } from "../../../../src/core/base/model/findings.ts";
 import type { Result } from "../../../../src/core/base/model/plan.ts";
 import type { EmbeddedOptions } from "../../../../src/embedded/index.ts";
 import type { Plan } from "../../../../src/index.ts";
-import { type Ran, runCommand } from "../../../support/command.ts";
 import { diagnosticsOf, guard } from "../../../support/findings.ts";
-import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
+import { openProject } from "../../../support/open-project.ts";
 import { returnsManifest } from "../../../support/returns.ts";
-import { startService, type TestService } from "../../../support/service.ts";
+import type { TestService } from "../../../support/service.ts";
 import { byHandSteps, outcomes, unseenSteps } from "../../../support/steps.ts";
 
 // Policies in whole runs, against the embedded service. Its Orders (8f1c) has public.customers with email and phone unhashed.
@@ -23,27 +22,12 @@ const emails = policy("  when: { column: { name: email, enabled: true } }\n  req
 const hash = "{ id: hash, match: { column: email }, set: { hashed: true } }";
 const email = (table: string): string => `/schemas/public/tables/${table}/columns/email/hashed`;
 
-interface Started {
-  readonly service: TestService;
-  readonly folder: string;
-  readonly run: (...argv: readonly string[]) => Promise<Ran>;
-  readonly made: (...argv: readonly string[]) => Promise<Plan>;
-}
-
-async function start(
+const start = (
   files: Readonly<Record<string, string>>,
   parts: Readonly<Record<string, unknown>> = {},
   options: EmbeddedOptions = {},
-): Promise<Started> {
-  const service = await startService(options);
-  onTestFinished(() => service.close());
-  const manifests = Object.fromEntries(
-    Object.entries(files).map(([path, text]) => [path.includes(".mjs") ? path : `manifests/${path}`, text]),
-  );
-  const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), ...manifests });
-  const run: Started["run"] = (...argv) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
-  return { service, folder, run, made: async (...argv) => JSON.parse((await run(...argv, "-o", "json")).stdout) as Plan };
-}
+  env: Readonly<Record<string, string>> = {},
+) => openProject(Object.fromEntries(Object.entries(files).map(([path, text]) => [`manifests/${path}`, text])), { parts, options, env });
 
 const linesOf = (plan: Plan): readonly string[] =>
   policyFindings(plan).map(({ rule: by, state, path, file, line }) => `${by} ${state} ${path} ${file}:${line}`);
@@ -394,26 +378,17 @@ describe("an integration that does not exist yet", () => {
   const configOf = (...lines: readonly string[]) => config(...lines).replace("integration: orders", "integration: returns");
   const env = { PW: "pw-canary" };
   test("is reported, and checked by apply before it is changed", async () => {
-    const service = await startService();
-    onTestFinished(() => service.close());
-    const folder = writeProject({
-      "dimsync.yaml": configText(service.url),
-      "manifests/a.yaml": returns,
-      "manifests/b.yaml": configOf(
-        "rules:",
-        "  - { match: { column: phone }, set: { hashed: true } }",
-        "schemas:",
-        "  public: { enabled: true, tables: { customers: { enabled: true } } }",
-      ),
-      "manifests/p.yaml": emails,
-    });
-    const run = (...argv: readonly string[]) =>
-      runCommand([...argv, "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
-    const planned = JSON.parse((await run("plan")).stdout) as Plan;
-    expect(diagnosticsOf(planned)).toEqual([
+    const tree = ["schemas:", "  public: { enabled: true, tables: { customers: { enabled: true } } }"];
+    const files = {
+      "a.yaml": returns,
+      "b.yaml": configOf("rules:", "  - { match: { column: phone }, set: { hashed: true } }", ...tree),
+      "p.yaml": emails,
+    };
+    const { service, run, made } = await start(files, {}, {}, env);
+    expect(diagnosticsOf(await made("plan"))).toEqual([
       expect.objectContaining({ code: "I_POLICY_WAITS", message: expect.stringContaining("Schemas/returns") }),
     ]);
-    const applied = await run("apply", "--yes");
+    const applied = await run("apply", "--yes", "-o", "json");
     expect([applied.code, service.counts()["POST"], service.counts()["PATCH"]]).toEqual([3, 1, undefined]);
     expect(outcomes(JSON.parse(applied.stdout) as Result).map(({ address, outcome, code }) => `${address} ${outcome} ${code}`)).toEqual([
       "Integration/returns done undefined",
@@ -423,18 +398,13 @@ describe("an integration that does not exist yet", () => {
     expect(diagnosticsOf(JSON.parse(applied.stdout))).toEqual([]);
   });
   test("is not checked while only a part of the schema is discovered", async () => {
-    const service = await startService();
-    onTestFinished(() => service.close());
-    const folder = writeProject({
-      "dimsync.yaml": configText(service.url),
-      "manifests/a.yaml": returns.replace("enableColumnChanges", "enableAll"),
-      "manifests/b.yaml": configOf("rules:", `  - ${hash}`, "schemas:", "  public: { tables: { not-yet: { enabled: true } } }"),
-      "manifests/p.yaml": emails,
-    });
-    const applied = await runCommand(["apply", "--yes", "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
-    const result = JSON.parse(applied.stdout);
-    const [findings, exit] = [policyFindings(result), result.exit];
-    expect([exit, findings]).toEqual([{ code: 4, reasons: ["waits"] }, []]);
+    const files = {
+      "a.yaml": returns.replace("enableColumnChanges", "enableAll"),
+      "b.yaml": configOf("rules:", `  - ${hash}`, "schemas:", "  public: { tables: { not-yet: { enabled: true } } }"),
+      "p.yaml": emails,
+    };
+    const result = await (await start(files, {}, {}, env)).made<Result>("apply", "--yes");
+    expect([result.exit, policyFindings(result)]).toEqual([{ code: 4, reasons: ["waits"] }, []]);
   });
 });
 

@@ -1,7 +1,7 @@
 // Every read that a plan needs, and no other.
 
 import type { ServerResponse } from "node:http";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import type { Plan } from "../../../../src/core/base/model/plan.ts";
 import type { Reads } from "../../../../src/core/base/model/service.ts";
@@ -10,8 +10,8 @@ import { type EmbeddedOptions, seedAccount } from "../../../../src/embedded/inde
 import { runCommand } from "../../../support/command.ts";
 import { diagnosticsOf } from "../../../support/findings.ts";
 import { serve } from "../../../support/loopback.ts";
+import { openProject } from "../../../support/open-project.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
-import { startService } from "../../../support/service.ts";
 import { blockedSteps } from "../../../support/steps.ts";
 
 const manifest = (kind: string, name: string, spec: object, more: object = {}): string =>
@@ -146,28 +146,22 @@ const rows: readonly [
 
 describe("the reads of a plan", () => {
   test.each(rows)("%s", async (_, documents, reads, options = {}, parts = {}, driftReads = undefined) => {
-    const service = await startService(options);
-    onTestFinished(service.close);
-    const folder = writeProject({
-      "dimsync.yaml": configText(service.url, parts as Record<string, unknown>),
-      "manifests/all.yaml": documents.join("---\n"),
-    });
+    const files = { "manifests/all.yaml": documents.join("---\n") };
+    const { service, made } = await openProject(files, { options, parts: parts as Record<string, unknown> });
     for (const command of ["plan", "drift"]) {
       service.resetCounts();
-      const { stdout } = await runCommand([command, "-o", "json", "-q"], folder, { [keyVariable]: service.apiKey });
+      const { calls } = await made(command);
       const expected = command === "drift" ? (driftReads ?? reads) : reads;
       // A drift report also reads the audit log if there are differences.
       const ofObjects = service.requests.filter(({ path }) => !path.startsWith("/v1/audit-logs"));
       expect(ofObjects.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(expected.map((path) => `GET ${path}`));
-      expect((JSON.parse(stdout) as Plan).calls.read).toEqual({ GET: service.requests.length });
+      expect(calls.read).toEqual({ GET: service.requests.length });
     }
   });
 
   test("problems in manifests: none", async () => {
-    const service = await startService();
-    onTestFinished(service.close);
-    const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/all.yaml": `${tag("PII", {})}  wrong: true\n` });
-    expect(await runCommand(["plan", "-q", "-v"], folder, { [keyVariable]: service.apiKey })).toMatchObject({ code: 1 });
+    const { service, run } = await openProject({ "manifests/all.yaml": `${tag("PII", {})}  wrong: true\n` });
+    expect(await run("plan", "-v")).toMatchObject({ code: 1 });
     expect(service.requests).toEqual([]);
   });
 });
@@ -184,14 +178,12 @@ test("an integration with the columns of more than 20,000 tables to read is not 
     name: "Big",
     schemas: { public: { enabled: true, nameInDestination: "public", tables } },
   });
-  const service = await startService({ schemaForm: "snake", state });
-  onTestFinished(service.close);
   const fleet = config("fleet", {
     integrations: { names: ["Big", "Orders"] },
     rules: [{ match: { column: "email" }, set: { hashed: true }, minMatches: 0 }],
   });
-  const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/all.yaml": fleet });
-  const { code, stdout } = await runCommand(["plan", "-o", "json", "-q"], folder, { [keyVariable]: service.apiKey });
+  const { service, run } = await openProject({ "manifests/all.yaml": fleet }, { options: { schemaForm: "snake", state } });
+  const { code, stdout } = await run("plan", "-o", "json");
   const plan = JSON.parse(stdout) as Plan;
   expect([code, plan.complete]).toEqual([1, false]);
   const [refused] = blockedSteps(plan);
