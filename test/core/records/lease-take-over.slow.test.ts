@@ -82,18 +82,4 @@ for (const [name, newStore] of Object.entries(stores))
       expect(open).toMatchObject([{ address: "Asset/a", runId: "run-1" }]);
       expect(await records.lease()).toMatchObject({ runId: "run-2", epoch: 2 });
     });
-
-    test("the history has every write with its run, newest first", async () => {
-      const records = await (await newStore()).open();
-      onTestFinished(() => records.close());
-      const run = await records.begin({ runId: "run-1", waitMs: 0, runUrl: "https://example.com/jobs/1" });
-      const [entryId = ""] = await run.intend([intentOf("Asset/a")]);
-      await run.settle(entryId, { outcome: "created", id: "d-1" });
-      await run.bind("Asset/a", { id: "d-1" });
-      await run.release();
-      await records.lock({ runId: "person", reason: "moving" });
-      const history = await records.history(2);
-      expect(history.map(({ runId }) => runId)).toEqual(["person", "run-1"]);
-      expect(history.filter(({ at }) => Number.isNaN(Date.parse(at)))).toEqual([]);
-    });
   });

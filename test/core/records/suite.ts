@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { DimsyncError } from "../../../src/core/base/model/errors.ts";
 import { keptJson } from "../../../src/core/base/model/kept.ts";
 import type { Intent, Settlement } from "../../../src/core/records/history.ts";
-import type { BeginOptions, Records, RecordsRun } from "../../../src/core/records/records.ts";
+import type { BeginOptions, Records, RecordsRun, RecordsState } from "../../../src/core/records/records.ts";
 import type { Facts } from "../../../src/core/records/remembered.ts";
 import type { RecordsContent } from "../../../src/core/records/shared/store.ts";
 import { printRecords } from "../../../src/core/records/text.ts";
@@ -35,6 +35,7 @@ export function recordsSuite(name: string, openStore: () => Promise<StoreUnderTe
     describe("the journal", () => journalTests(openStore));
     describe("bindings", () => bindingTests(openStore));
     describe("applied plans and lists", () => appliedTests(openStore));
+    if (name !== "folder") it("has a history of every write with its run, newest first", () => historyTest(openStore));
     describe("content", () => contentTests(openStore));
     describe("the lease", () => leaseTests(openStore));
     describe("unlock and lock", () => unlockTests(openStore));
@@ -55,10 +56,9 @@ function readingTests(openStore: OpenStore): void {
   });
 
   it("needs no lease", async () => {
-    const store = await openStore();
-    const run = await begun(await opened(store));
+    const { store, run } = await started(openStore);
     await run.intend([intentOf("Integration/a")]);
-    expect((await (await opened(store)).read()).open.map(({ address }) => address)).toEqual(["Integration/a"]);
+    expect((await readOf(store)).open.map(({ address }) => address)).toEqual(["Integration/a"]);
   });
 
   it("does not change a state that was read before", async () => {
@@ -72,23 +72,22 @@ function readingTests(openStore: OpenStore): void {
 
   it("shows no write of a run without changes", async () => {
     const store = await openStore();
-    const { version: _, ...before } = await (await opened(store)).read();
+    const { version: _, ...before } = await readOf(store);
     const run = await begun(await opened(store));
     await run.release();
-    expect(await (await opened(store)).read()).toMatchObject(before);
+    expect(await readOf(store)).toMatchObject(before);
     expect(await (await opened(store)).lease()).toBeUndefined();
   });
 }
 
 function journalTests(openStore: OpenStore): void {
   it("has the intents in the shared store when intend resolves, in order", async () => {
-    const store = await openStore();
-    const run = await begun(await opened(store));
+    const { store, run } = await started(openStore);
     const wave = ["Integration/a", "Asset/b", "Tag/pii#Integration/a"].map((address) => intentOf(address));
     const ids = await run.intend(wave);
     expect(new Set(ids).size).toBe(3);
     const expected = wave.map((intent, index) => ({ entryId: ids[index], ...intent }));
-    expect((await (await opened(store)).read()).open).toEqual(expected);
+    expect((await readOf(store)).open).toEqual(expected);
     expect(run.state().open).toEqual(expected);
   });
 
@@ -110,33 +109,30 @@ function journalTests(openStore: OpenStore): void {
   };
   for (const [outcome, [settlements, open, created]] of Object.entries(outcomes))
     it(`${open ? "keeps" : "closes"} an intent that is ${outcome}`, async () => {
-      const store = await openStore();
-      const run = await begun(await opened(store));
+      const { store, run } = await started(openStore);
       const [entryId = ""] = await run.intend([intentOf("Integration/a")]);
       for (const settlement of settlements) await run.settle(entryId, settlement);
       const expected = open ? ["Integration/a"] : [];
       expect(run.state().open.map(({ address }) => address)).toEqual(expected);
       await run.release();
-      const read = await (await opened(store)).read();
+      const read = await readOf(store);
       expect(read.open.map(({ address }) => address)).toEqual(expected);
       for (const state of [run.state(), read]) expect(state.created.get("Integration/a")?.id).toBe(created);
     });
 
   it("keeps the id of the service's response", async () => {
-    const store = await openStore();
-    const run = await begun(await opened(store));
+    const { store, run } = await started(openStore);
     const [entryId = ""] = await run.intend([intentOf("Asset/a", { record: { sent: { "/name": "sha256:1" }, secretVersion: 2 } })]);
     await run.settle(entryId, { outcome: "answered", id: "d-1" });
     await run.settle(entryId, { outcome: "unknown" });
     await run.release();
-    expect((await (await opened(store)).read()).open).toMatchObject([
+    expect((await readOf(store)).open).toMatchObject([
       { entryId, answeredId: "d-1", record: { sent: { "/name": "sha256:1" }, secretVersion: 2 } },
     ]);
   });
 
   it("keeps created objects until they are forgotten", async () => {
-    const store = await openStore();
-    const first = await begun(await opened(store));
+    const { store, run: first } = await started(openStore);
     const [entryId = ""] = await first.intend([intentOf("Asset/a")]);
     await first.settle(entryId, { outcome: "created", id: "d-1" });
     await first.release();
@@ -145,30 +141,28 @@ function journalTests(openStore: OpenStore): void {
     expect([...second.state().created]).toEqual([["Asset/a", { entryId, id: "d-1", naturalKey }]]);
     await second.settle(entryId, { outcome: "forgotten", by: "unbind" });
     await second.release();
-    const read = await (await opened(store)).read();
+    const read = await readOf(store);
     expect([read.created.size, read.forgotten]).toEqual([0, ["d-1"]]);
   });
 
   it("lets a later run settle open entries of an earlier one", async () => {
-    const store = await openStore();
-    const first = await begun(await opened(store));
+    const { store, run: first } = await started(openStore);
     const [entryId = ""] = await first.intend([intentOf("Integration/a")]);
     await first.release();
     const second = await begun(await opened(store), { runId: "run-2" });
     expect(second.state().open).toMatchObject([{ entryId, runId: "run-1" }]);
     await second.settle(entryId, { outcome: "not-created", by: "resolve" });
     await second.release();
-    expect((await (await opened(store)).read()).open).toEqual([]);
+    expect((await readOf(store)).open).toEqual([]);
   });
 
   it("stores no unknown members", async () => {
-    const store = await openStore();
-    const run = await begun(await opened(store));
+    const { store, run } = await started(openStore);
     // A caller's object may have more members than its type.
     const [entryId = ""] = await run.intend([{ ...intentOf("Integration/a"), body: "canary" } as Intent]);
     await run.settle(entryId, { outcome: "unknown", answer: "canary" } as Settlement);
     await run.release();
-    const { open } = await (await opened(store)).read();
+    const { open } = await readOf(store);
     expect(open).toHaveLength(1);
     expect(JSON.stringify(open)).not.toContain("canary");
   });
@@ -176,8 +170,7 @@ function journalTests(openStore: OpenStore): void {
 
 function bindingTests(openStore: OpenStore): void {
   it("keeps bindings with digests and removes them", async () => {
-    const store = await openStore();
-    const run = await begun(await opened(store));
+    const { store, run } = await started(openStore);
     const warehouse = { id: "d-12", sent: { "/name": "sha256:1", "/connection/a~1b": "sha256:2" }, secretVersion: 4 };
     await run.bind("Asset/warehouse", warehouse);
     await run.bind("Integration/orders", { id: "007" });
@@ -190,54 +183,49 @@ function bindingTests(openStore: OpenStore): void {
     ];
     expect([...run.state().bindings].sort()).toEqual(expected);
     await run.release();
-    expect([...(await (await opened(store)).read()).bindings].sort()).toEqual(expected);
+    expect([...(await readOf(store)).bindings].sort()).toEqual(expected);
   });
 
   it("replaces a binding as a whole", async () => {
-    const store = await openStore();
-    const run = await begun(await opened(store));
+    const { store, run } = await started(openStore);
     await run.bind("Asset/a", { id: "1", secretVersion: 1 });
     await run.bind("Asset/a", { id: "2" });
     await run.release();
-    expect([...(await (await opened(store)).read()).bindings]).toEqual([["Asset/a", { id: "2" }]]);
+    expect([...(await readOf(store)).bindings]).toEqual([["Asset/a", { id: "2" }]]);
   });
 
   it("refuses the id of another address of the kind", async () => {
-    const store = await openStore();
-    const run = await begun(await opened(store));
+    const { store, run } = await started(openStore);
     await run.bind("Asset/a", { id: "1" });
     await expectError(run.bind("Asset/b", { id: "1" }), "E_DUPLICATE_BINDING", 1);
     await run.bind("Integration/b", { id: "1" });
     await run.release();
-    expect([...(await (await opened(store)).read()).bindings.keys()].sort()).toEqual(["Asset/a", "Integration/b"]);
+    expect([...(await readOf(store)).bindings.keys()].sort()).toEqual(["Asset/a", "Integration/b"]);
   });
 
   it("moves an id to another address in one write", async () => {
-    const store = await openStore();
-    const first = await begun(await opened(store));
+    const { store, run: first } = await started(openStore);
     await first.bind("Asset/old", { id: "1" });
     await first.release();
     const second = await begun(await opened(store), { runId: "run-2" });
     await second.take();
     await Promise.all([second.unbind("Asset/old"), second.bind("Asset/new", { id: "1" })]);
     await second.release();
-    expect([...(await (await opened(store)).read()).bindings]).toEqual([["Asset/new", { id: "1" }]]);
+    expect([...(await readOf(store)).bindings]).toEqual([["Asset/new", { id: "1" }]]);
   });
 
   it("writes many bindings that are set at once", async () => {
-    const store = await openStore();
-    const run = await begun(await opened(store));
+    const { store, run } = await started(openStore);
     const addresses = Array.from({ length: 50 }, (_, index) => `Integration/i${String(index).padStart(2, "0")}`);
     await Promise.all(addresses.map((address, index) => run.bind(address, { id: String(index) })));
     await run.release();
-    expect([...(await (await opened(store)).read()).bindings.keys()].sort()).toEqual(addresses);
+    expect([...(await readOf(store)).bindings.keys()].sort()).toEqual(addresses);
   });
 }
 
 function appliedTests(openStore: OpenStore): void {
   it("applies a saved plan once", async () => {
-    const store = await openStore();
-    const first = await begun(await opened(store));
+    const { store, run: first } = await started(openStore);
     await first.markApplied("plan-1");
     await first.take();
     await first.release();
@@ -254,7 +242,7 @@ function appliedTests(openStore: OpenStore): void {
 
   it("keeps the commit that was applied last, also of a run that writes nothing else", async () => {
     const store = await openStore();
-    const commitOf = async () => (await (await opened(store)).read()).appliedCommit;
+    const commitOf = async () => (await readOf(store)).appliedCommit;
     expect(await commitOf()).toBeUndefined();
     const first = { commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" };
     // An older commit, after a rollback.
@@ -280,17 +268,17 @@ function appliedTests(openStore: OpenStore): void {
     first.remember(facts);
     expect(first.state()).toMatchObject(learned);
     await first.release();
-    expect(await (await opened(store)).read()).toMatchObject(learned);
-    const { version } = await (await opened(store)).read();
+    expect(await readOf(store)).toMatchObject(learned);
+    const { version } = await readOf(store);
     const same = await begun(await opened(store));
     same.remember(facts);
     await same.release();
-    expect((await (await opened(store)).read()).version).toBe(version);
+    expect((await readOf(store)).version).toBe(version);
     const other = await begun(await opened(store));
     const covered = new Map([["Tag/pii", new Map([["9a2b", "shop 4"]])]]);
     other.remember({ covered, notKept: new Map([["Schemas/orders", new Map()]]) });
     await other.release();
-    expect(await (await opened(store)).read()).toMatchObject({
+    expect(await readOf(store)).toMatchObject({
       ...learned,
       covered: new Map([...allFacts.covered, ...covered]),
       notKept: new Map(),
@@ -305,8 +293,21 @@ function appliedTests(openStore: OpenStore): void {
     await other.take();
     quiet.remember({ commit: { commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" } });
     await quiet.release();
-    expect((await (await opened(store)).read()).appliedCommit).toBeUndefined();
+    expect((await readOf(store)).appliedCommit).toBeUndefined();
   });
+}
+
+async function historyTest(openStore: OpenStore): Promise<void> {
+  const { store, run } = await started(openStore);
+  const [entryId = ""] = await run.intend([intentOf("Asset/a")]);
+  await run.settle(entryId, { outcome: "created", id: "d-1" });
+  await run.bind("Asset/a", { id: "d-1" });
+  await run.release();
+  const records = await opened(store);
+  await records.lock({ runId: "person", reason: "moving" });
+  const history = await records.history(2);
+  expect(history.map(({ runId }) => runId)).toEqual(["person", "run-1"]);
+  expect(history.filter(({ at }) => Number.isNaN(Date.parse(at)))).toEqual([]);
 }
 
 function contentTests(openStore: OpenStore): void {
@@ -345,8 +346,7 @@ function contentTests(openStore: OpenStore): void {
   });
 
   it("is not replaced while a run holds the lease", async () => {
-    const store = await openStore();
-    const run = await begun(await opened(store));
+    const { store, run } = await started(openStore);
     await run.take();
     const records = await opened(store);
     await expectError(
@@ -392,8 +392,7 @@ const allFacts: Required<Facts> = {
 
 function leaseTests(openStore: OpenStore): void {
   it("refuses a second run while the first one holds the lease", async () => {
-    const store = await openStore();
-    const first = await begun(await opened(store));
+    const { store, run: first } = await started(openStore);
     await first.take();
     const error = await errorOf((await opened(store)).begin({ runId: "run-2", waitMs: 0 }));
     expect([error.code, error.exit]).toEqual(["E_LOCKED", 6]);
@@ -416,8 +415,7 @@ function leaseTests(openStore: OpenStore): void {
   });
 
   it("waits for the run that holds the lease", async () => {
-    const store = await openStore();
-    const first = await begun(await opened(store));
+    const { store, run: first } = await started(openStore);
     await first.take();
     let waits: () => void = () => {};
     const begins = new Promise<void>((resolve) => {
@@ -434,8 +432,7 @@ function leaseTests(openStore: OpenStore): void {
   });
 
   it("stops waiting when the signal is aborted", async () => {
-    const store = await openStore();
-    const first = await begun(await opened(store));
+    const { store, run: first } = await started(openStore);
     await first.take();
     const stop = new AbortController();
     const waiting = (await opened(store)).begin({ runId: "run-2", waitMs: 60_000, signal: stop.signal });
@@ -474,8 +471,7 @@ function leaseTests(openStore: OpenStore): void {
 
 function unlockTests(openStore: OpenStore): void {
   it("ends the lease of a run, which then sends nothing more but still records its own calls", async () => {
-    const store = await openStore();
-    const run = await begun(await opened(store));
+    const { store, run } = await started(openStore);
     const [entryId = ""] = await run.intend([intentOf("Asset/a")]);
     const other = await opened(store);
     expect(await other.unlock()).toMatchObject({ runId: "run-1" });
@@ -503,8 +499,7 @@ function unlockTests(openStore: OpenStore): void {
   });
 
   it("does not lock a target while a run holds the lease", async () => {
-    const store = await openStore();
-    const run = await begun(await opened(store));
+    const { store, run } = await started(openStore);
     await run.take();
     await expectError((await opened(store)).lock({ runId: "person-1", reason: "x" }), "E_LOCKED", 6);
     await run.release();
@@ -530,6 +525,15 @@ async function begun(records: Records, options: Partial<BeginOptions> = {}): Pro
   onTestFinished(() => run.release());
   return run;
 }
+
+/** A new store, and a run that has begun in it. */
+async function started(openStore: OpenStore): Promise<{ readonly store: StoreUnderTest; readonly run: RecordsRun }> {
+  const store = await openStore();
+  return { store, run: await begun(await opened(store)) };
+}
+
+/** What another process reads. */
+const readOf = async (store: StoreUnderTest): Promise<RecordsState> => (await opened(store)).read();
 
 async function errorOf(work: Promise<unknown>): Promise<DimsyncError> {
   const error = await work.then(

@@ -166,13 +166,3 @@ describe.each(faults)("if every write is %s", (fault) => {
     },
   );
 });
-
-test("the history has every write with its run, newest first", async () => {
-  const store = memoryStore();
-  const run = await begin(store);
-  const ids = await run.intend(["Asset/a", "Asset/b"].map((address) => intentOf(address)));
-  await run.settle(ids[0] ?? "", { outcome: "created", id: "d-1" });
-  await run.release();
-  await (await store.open()).lock({ runId: "person", reason: "moving" });
-  expect((await (await store.open()).history(2)).map(({ runId }) => runId)).toEqual(["person", "run-1"]);
-});
