@@ -113,17 +113,6 @@ test("an unknown address in --only is an error that names a similar one", async 
   expect(await run("plan", "--only", "SchemaConfig/shop")).toMatchObject({ code: 1, stderr: expect.stringContaining("E_USAGE") });
 });
 
-test("get schemas takes the name of an integration, its address or its id", async () => {
-  const { run } = await start(both);
-  const byId = await run("get", "schemas", "8f1c");
-  expect(byId).toMatchObject({ code: 0, stdout: expect.stringContaining("customers") });
-  for (const name of ["Orders", "Schemas/Orders"]) expect(await run("get", "schemas", name), name).toEqual(byId);
-  expect(await run("get", "schemas", "Ordres")).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('no integration with the id or name "Ordres"'),
-  });
-});
-
 test("explain takes the address of the schemas", async () => {
   const { run } = await start(both);
   const explained = await run("explain", "Schemas/Orders", "public.customers.email", "-o", "json");
