@@ -266,6 +266,15 @@ const cases: Readonly<Record<string, Case>> = {
     changes: { "dimsync.yaml": config("ignore: [{ address: 'Schemas/*', path: /schemas, reason: tidy }]\n") },
     found: ["ignore-added Schemas/* dimsync.yaml:5@head /", "protection-lost rule pii manifests/orders.yaml:7@base 4/"],
   },
+  "a rule is removed that kept only what the config ignores": {
+    base: {
+      ...start,
+      "dimsync.yaml": config("ignore: [{ address: 'Schemas/*', path: /schemas, reason: tidy }]\n"),
+      "manifests/policy.yaml": undefined,
+    },
+    changes: { "manifests/orders.yaml": orders("    []\n") },
+    found: ["protection-lost-later rule pii manifests/orders.yaml:7@base /"],
+  },
   "a rule ignores a table": {
     changes: { "manifests/orders.yaml": orders(undefined, "    - { match: { table: users }, ignore: true }\n") },
     found: ["ignore-added SchemaConfig/orders manifests/orders.yaml:8@head /", "protection-lost rule pii manifests/orders.yaml:7@base 1/"],
