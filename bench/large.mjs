@@ -51,7 +51,7 @@ async function growth(bench, { name, count, begin, manifest, paths, summary }) {
   await whole.before();
   await bench.counts();
   const { text } = await runOnce(whole);
-  if (!text.includes(summary)) throw new Error(`The plan has no "${summary}":\n${text.slice(-2000)}`);
+  if (!text.includes(summary)) throw new Error(`The plan has no "${summary}":\n${text.slice(0, 2000)}`);
   expectCounts(await bench.counts(), { GET: paths.length }, name);
   const runs = Math.min(bench.runs, 3);
   const walls = await roundRobin([least, half, whole], runs);
@@ -79,7 +79,7 @@ export async function w10(bench) {
       count: tags,
       begin: (many) => begin({ integrations: 1, tags: many }),
       manifest: tagManifest,
-      summary: `${tags * 500} to relate`,
+      summary: `${tags * 500} changes`,
       paths: ["/v1/tags", "/v1/users", ...account({ integrations: 0, tags }).tags.map(({ id }) => `/v1/tags/${id}`)],
     })),
     ...(await growth(bench, {
@@ -87,7 +87,7 @@ export async function w10(bench) {
       count: integrations,
       begin: (many) => begin({ integrations: many }),
       manifest: (i) => integrationManifests(i, map),
-      summary: `${integrations} to bind`,
+      summary: `${integrations} to record`,
       paths: ["/v1/integrations", ...account({ integrations }).integrations.map(({ id }) => `/v1/integrations/${id}/schemas`)],
     })),
   ];

@@ -36,6 +36,8 @@ export async function records(bench) {
   git(shared, "init", "--quiet");
   git(shared, "remote", "add", "origin", bare);
   await runOnce(dimsync(bench, shared, "records", "init"));
+  // The first apply records what is kept.
+  await runOnce(dimsync(bench, shared, "apply", "--yes"));
   const stores = [
     { name: "folder", folder: plain },
     { name: "git", folder: shared },
