@@ -52,7 +52,8 @@ export function obligationsOf(unit: SchemaConfigUnit, input: Input): Obligations
   }
   const steps = together([...open.values()]).map((all): DraftStep => {
     const [{ path, nodes, state }, ...others] = all;
-    const at = others.length === 0 ? path : commonPath(all.map((one) => one.path));
+    const at = commonPath(all.map((one) => one.path));
+    const texts = all.map((one) => nodeText(one.path));
     return byHandStep({
       address,
       manifests,
@@ -64,14 +65,7 @@ export function obligationsOf(unit: SchemaConfigUnit, input: Input): Obligations
           }
         : { path: at === undefined ? "" : nodePointer(at) }),
       obligation: true,
-      instruction: state.instruction(
-        andMore(
-          all.map((one) => nodeText(one.path)),
-          "node",
-          { shown: 5 },
-        ),
-        sinceOf(all),
-      ),
+      instruction: state.instruction(andMore(texts, "node", { shown: 5 }), sinceOf(all)),
       command: giveUpCommand(address, at && nodeText(at)),
     });
   });
@@ -115,6 +109,7 @@ interface OpenNode {
 /** The nodes of each finding: those alike are one, unless giving up the node above them gives up others, too. */
 const together = (open: readonly OpenNode[]): readonly (readonly [OpenNode, ...OpenNode[]])[] =>
   grouped(open, ({ path, state }) => state.alike ?? nodePointer(path)).flatMap((all): readonly (readonly [OpenNode, ...OpenNode[]])[] => {
+    if (all.length === 1) return [all];
     const at = commonPath(all.map(({ path }) => path)) ?? [];
     const below = open.filter(({ path }) => at.every((name, index) => path[index] === name));
     return below.length === all.length ? [all] : all.map((one) => [one]);
